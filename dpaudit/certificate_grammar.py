@@ -12,9 +12,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+# Limits of what is read, so that a hostile file takes neither memory nor time; Python itself reads no integers of
+# more than 4,300 digits.
 MOST_BYTES = 2**24
 MOST_DIGITS = 3_000
 MOST_RUNS = 10**12
+# exp of little more overflows a float.
 MOST_EPSILON = 700
 DEPTH = 20
 LEAST_CONFIDENCE = 0.5
@@ -31,6 +34,7 @@ def need(holds: object, where: str, what: str, given: Any) -> None:
 
 def whole(least: float, most: float = math.inf) -> Rule:
     """Return the rule of an integer in a range."""
+    # By `type` and not `isinstance`, here and below: True is an integer to Python and none to other readers.
     return lambda v, where: need(type(v) is int and least <= v <= most, where, f"an integer in [{least}, {most}]", v)
 
 
@@ -71,6 +75,7 @@ def either(none: Rule) -> Rule:
 
 def record(**fields: Rule) -> Rule:
     """Return the rule of an object with exactly these fields; those that end in _ may be left out."""
+    # A rule names fields as keywords, which cannot say otherwise that one may be left out.
     known = {name.rstrip("_"): rule for name, rule in fields.items()}
 
     def holds(value: Any, where: str) -> None:
@@ -96,6 +101,7 @@ def tagged(**kinds: Rule) -> Rule:
     return holds
 
 
+# Lone surrogates stand in no UTF-8, so that two programs would write them differently.
 text, flag = like(r"[^\ud800-\udfff]*", "text"), among(True, False)
 BITS = {f"{sign}int{bits}": (-(2 ** (bits - 1)) * (not sign), 2 ** (bits - (not sign)) - 1)
         for sign in ("", "u") for bits in (8, 16, 32, 64)}  # fmt: skip
@@ -162,6 +168,7 @@ def _fits(item: Any, dtype: str) -> bool:
         return type(item) is bool
     if type(item) is dict:
         return bool(item["kind"] == "number")
+    # Larger numbers than float32 has cannot be packed at all.
     if type(item) is not float or dtype == "float64" or abs(item) > 3.5e38:
         return type(item) is float and dtype == "float64"
     return bool(struct.unpack("f", struct.pack("f", item))[0] == item)
@@ -180,6 +187,7 @@ def _equal(value: Any) -> Any:
     if type(value) is dict and value["kind"] == "number":
         value = float(value["value"])
     if type(value) is not dict:
+        # Integers as texts: of numbers somebody may choose many with one hash.
         whole = type(value) is not str and value is not None and math.isfinite(value) and value == int(value)
         if whole:
             return str(int(value))
@@ -282,6 +290,7 @@ def neighbours(relation: str | None, first: Any, second: Any) -> tuple[bool | No
         return False, "the two inputs are the same"
     if relation is None:
         return None, "no relation is named"
+    # A sample has weights and flags; what else is a dataset is compared record by record.
     sample = all(type(side) is dict and side["kind"] == "sample" for side in (first, second))
     if relation == "replace-private" and not sample:
         return None, "which records are public is not known"
@@ -289,6 +298,7 @@ def neighbours(relation: str | None, first: Any, second: Any) -> tuple[bool | No
     if None in sides:
         return None, "the inputs are no datasets of records"
     one, other = (Counter[Any](side or []) for side in sides)
+    # By how often each record stands in either input: the order of records is no difference.
     gone = one - other
     come = other - one
     if not gone and not come:
@@ -297,6 +307,7 @@ def neighbours(relation: str | None, first: Any, second: Any) -> tuple[bool | No
     fixed = relation == "replace-private" and any(example[2] for example in (*gone, *come))
     differ = f"{gone.total()} records of one input and {come.total()} of the other are not in both"
     widths = {len(point) for side in (first, second) for point in side["points"]} if sample else set()
+    # One record may differ between neighbours, the types, widths and columns belong to all of them.
     if moved and not fixed and (len(widths) > 1 if sample else form(first) != form(second)):
         return None, f"{differ}, and the inputs differ in types, widths or columns"
     return moved and not fixed, f"{differ} ({relation})"
@@ -320,12 +331,14 @@ def parsed(data: bytes) -> Any:
     if len(data) > MOST_BYTES:
         raise ValueError(f"over {MOST_BYTES} bytes")
 
+    # Of a name that stands twice every reader takes the one it likes.
     def single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         need(len({*names}) == len(names), "an object", "without a name that stands twice", names)
         return dict(pairs)
 
     def integer(digits: str) -> int:
+        # -0 is an integer to Python and a float to others.
         fits = len(digits) <= MOST_DIGITS and digits != "-0"
         wanted = f"of at most {MOST_DIGITS} digits, and 0 without a sign"
         need(fits, "an integer", wanted, digits)
@@ -346,6 +359,7 @@ def parsed(data: bytes) -> Any:
 def sealed(data: bytes, rule: Callable[[Any], None]) -> Any:
     """Return the certificate in a file, which keeps a rule and has the seal of what it says."""
     stored = parsed(data)
+    # The rule comes first: a seal is computed of data that has the fields it covers.
     rule(stored)
     seal = hashlib.blake2b(json.dumps({**stored, "seal": ""}, sort_keys=True).encode(), digest_size=32).hexdigest()
     wanted = "as it was written: it was altered, or its seal is missing"
@@ -364,6 +378,7 @@ def related(stored: Any) -> tuple[bool | None, str]:
 
 def judged(right: bool, shown: str, found: bool | None, words: str, replays: str = "") -> tuple[int, str]:
     """Return the exit status and the line, given whether the bound is right and whether the inputs are neighbours."""
+    # A pair of no neighbours is wrong whatever its bound is.
     if found is False:
         return 1, f"wrong: the inputs are no neighbours: {words}"
     if not right:
@@ -380,9 +395,11 @@ def main(words: list[str], verifies: Callable[[bytes], tuple[int, str]]) -> int:
     """Print what is to be said of a file, in one line, and return the status."""
     try:
         with open((words or ["(no FILE given)"])[0], "rb") as file:
+            # A byte more than is allowed shows that a file is too large.
             status, line = verifies(file.read(MOST_BYTES + 1))
     except (OSError, TypeError, ValueError, LookupError, RecursionError, ArithmeticError, MemoryError) as fault:
         status = 2
         line = f"not readable: {type(fault).__name__}: {fault!s:.300}"
+    # One short line that no terminal obeys, whatever the file holds.
     print(line.encode("ascii", "backslashreplace").decode().replace("\n", " ")[:1000])
     return status

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     NonNegative = float
 else:
 
+    # A class at run time, since msgspec asks `dec_hook` for types that it does not know; a float for type checkers.
     class _Real(type):
         """Makes the integers and floats from `least` on instances of a type that only annotates them."""
 
@@ -112,6 +113,7 @@ def as_json(record: Any) -> bytes:
 
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
+        # A file that holds a lone surrogate could not be read again.
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}

@@ -73,9 +73,11 @@ class StepAudit:
         if made.size != size * self.steps * len(self.direction):
             wanted = f"{self.steps} x {len(self.direction)} numbers a run"
             raise InputError.of("step", made.shape, f"a function that returns {wanted}")
+        # On this line the canary's contribution lies; noise on every other one only hides it.
         along = made.reshape(size, self.steps, -1) @ self.direction
         if self.steps == 1:
             return np.asarray(along[:, 0])
+        # Noise that is reused shows over several steps alone.
         return np.stack([along.mean(axis=1), along.std(axis=1), along.max(axis=1)], axis=1)
 
     def audit(
@@ -197,6 +199,7 @@ def noisy_step(
     steps = read_integer("steps", steps)
     batched = read_flag("batched", batched)
     if claim is None:
+        # Steps without sampling compose to one of sigma / sqrt(steps); with sampling they do not.
         if steps > 1 and sampling_rate < 1:
             raise InputError("claim must be given for several steps with sampling: dpaudit accounts for one step")
         found = step_delta(epsilon, noise_multiplier=sigma / math.sqrt(steps), sampling_rate=sampling_rate)
@@ -234,6 +237,7 @@ def step_delta(epsilon: float, *, noise_multiplier: float, sampling_rate: float 
     # Q - e^epsilon P = whole (Q - ratio N(1, sigma^2)) with whole = 1 - (1 - q) e^epsilon and
     # ratio = q e^epsilon / whole: both are those of a step without sampling at the logarithm of the ratio, which does
     # not overflow.
+    # log1p and expm1 keep the digits of small epsilons; for large ones e^epsilon would overflow.
     if epsilon < _LARGE:
         at = math.log1p(math.expm1(epsilon) / q)
     else:
@@ -266,6 +270,7 @@ def _gaussian_delta(epsilon: float, mu: float) -> float:
 
     if mu == math.inf:
         return 1.0
+    # The total variation distance of both, without the tails that cancel there.
     if epsilon == 0:
         return math.erf(mu / 2 / math.sqrt(2))
     shift = epsilon / mu
@@ -376,6 +381,7 @@ def _direction(step: Function, pair: tuple[Any, Any], steps: int, batched: bool,
             np.concatenate([_runs(step, one, np.random.default_rng(seed), 1, batched) for seed in range(_SEEDS)])
             for one in pair
         ]
+        # Equal generators on both sides, so that the noise cancels.
         found = (sides[0] - sides[1]).reshape(_SEEDS * steps, -1).mean(axis=0)
     length = float(np.linalg.norm(found))
     if not 0 < length < math.inf:

@@ -47,7 +47,9 @@ from dpaudit.certificate_grammar import (
     whole,
 )
 
+# By so much the bound that is stated may differ from what the counts give here, by other arithmetic.
 TOLERANCE = 1e-5
+# Parts of a density that is not negligible, each integrated by the Gauss-Legendre rule of eight points.
 PANELS = 32
 REALS = "epsilon epsilon_lower delta confidence error"
 COUNTS = "hits runs neighbour_hits neighbour_runs"
@@ -83,11 +85,13 @@ class Beta:
         # With a or b zero the density has no factor for that side.
         self.left = self.mode if a else math.inf
         self.right = 1 - self.mode if b else math.inf
+        # exp(-80) of the mode is far below the least error that a certificate may state, 1e-25.
         low, high = (last(lambda t: self._log(t) > -80, self.mode, end) for end in (0.0, 1.0))
         self.grid = [low + (high - low) * i / PANELS for i in range(PANELS)] + [high]
         self.total = self.mass(low, high, PANELS)
 
     def _log(self, t: float) -> float:
+        # Relative to the mode, so that nothing cancels and nothing underflows.
         x = (t - self.mode) / self.left
         y = (self.mode - t) / self.right
         if 0 <= t <= 1 and x > -1 and y > -1:
@@ -105,6 +109,7 @@ class Beta:
 
     def p_value(self, t: float, coins: float) -> float:
         """Return the p-value of b + 1 right guesses, each wrong with probability t, given m delta."""
+        # Divided by the density at t, so that tiny tails keep their digits.
         base = self._log(t)
         tail = self.mass(t, last(lambda u: self._log(u) > base - 40, t, 1.0), PANELS, base)
         rest = 0.0
@@ -124,6 +129,7 @@ def melded(first: Beta, second: Beta, ratio: float, delta: float) -> float:
         nodes = [(low + (high - low) * x, (high - low) * w) for x, w in GAUSS]
         p += sum(w * first.density(t) * (above + second.mass((t - delta) / ratio, stop)) for t, w in nodes)
         above += second.mass((low - delta) / ratio, stop)
+    # Rounded up, so that the bound is rounded down.
     return p * (1 + 1e-7) + 1e-17
 
 
@@ -146,6 +152,7 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
     second = Beta(y, n2 - y - 1)
     if kind == "melded":
         return max(0.0, last(lambda e: melded(first, second, math.exp(e), delta) <= error, -1.0, MOST_EPSILON))
+    # Each limit takes half of the error, by the union bound.
     p = last(lambda t: first.mass(first.grid[0], t, PANELS) <= error / 2, first.grid[0], first.grid[-1])
     q = last(lambda t: second.mass(t, second.grid[-1], PANELS) <= error / 2, second.grid[-1], second.grid[0])
     if not p > delta:
@@ -153,6 +160,7 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
     return max(0.0, math.log((p - delta) / q))
 
 
+# Features with whole values have a least and a greatest one: an interval with none of them, or with all, is no event.
 FEATURES = {"value": None, "sum": None, "maximum": None, "minimum": None, "length": (0, math.inf),
             "lowest bit": (-1074, 1023), "raised": (0, 1), "NaN": (0, 1), "present": (0, 1)}  # fmt: skip
 PATH = many(lambda v, where: need(type(v) is int or text(v, where) is None, where, "an index or a key", v))
@@ -224,6 +232,7 @@ def checked(stored: Any) -> None:
     """Raise `ValueError` unless parsed data is a certificate whose fields agree, but for its seal and its bound."""
     FIELDS(stored, "certificate")
     events = [(name, stored[name]) for name in ("event", "opposite") if name in stored]
+    # A list, so that every event is checked: `all` alone would stop at the first that is not explicit.
     plain = all([explicit(event, name) for name, event in events])
     need(plain == (stored["learned"] is None), "learned", "given of an event that is not explicit alone", plain)
     betting = stored["bound"] == "betting"
@@ -240,6 +249,7 @@ def checked(stored: Any) -> None:
     if "count" in counts:
         right, guesses, filled = (counts["count"][name] for name in ("right", "guesses", "filled"))
         need(right <= guesses and filled <= guesses, "guesses", "no fewer than right and filled ones", counts["count"])
+        # With one event only the runs in it say something, and only hits of the likelier side are right.
         most_right = said = n1 + n2
         if len(events) == 1:
             said = x + y

@@ -18,8 +18,8 @@ from .arrays import Bools, Exact, Integers
 from .parameters import check_integer
 from .samples import Sample
 
+# The largest domain whose points are listed; larger ones must be handled implicitly.
 ENUMERABLE = 2**22
-"""The largest domain whose points are listed; larger ones must be handled implicitly."""
 
 
 def grid_rows(points: Exact, side: int) -> Integers:

@@ -12,12 +12,12 @@ from typing import Any, Generic, TypeVar, cast
 
 from dpaudit.contract import Domain, InputError, Sample
 
+# Smaller numbers, and inverses of larger ones, make sample sizes and weights that floats cannot hold.
 LEAST = 1e-100
-"""Smaller numbers, and inverses of larger ones, make sample sizes and weights that floats cannot hold."""
 
 
+# Whose share of epsilon a part of a learner spends.
 BUDGETS = ("paper", "proved")
-"""Whose share of epsilon a part of a learner spends."""
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ from .arrays import Bools, Exact, Integers, Labels, as_exact
 
 # The most examples of a sample: sums of their counts, and differences of such sums, fit an int64.
 MOST = 2**62
+# The most rows that are merged one by one: calls of numpy take twice as long for two.
 FEW = 16
-"""The most rows that are merged one by one: calls of numpy take twice as long for two."""
 
 
 @dataclass(frozen=True, eq=False)

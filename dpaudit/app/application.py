@@ -27,6 +27,7 @@ from dpaudit.running.processes import STOPPING, bound_memory, keep_apart
 
 # Seconds after the end of a command in which its process may end by itself.
 LEFT = 2.0
+# click's own name for the variable by which a shell asks for completions.
 COMPLETION_VARIABLE = "_DPAUDIT_COMPLETE"
 # Command of every day -> the module of `dpaudit.app` that has it, and a line.
 DAILY = {
@@ -72,6 +73,7 @@ Words
 
 {status}
 """
+# What a first audit can say; `dpaudit help words` has the rest.
 _FIRST = ("violation", "consistent", "no evidence")
 
 
@@ -96,6 +98,7 @@ def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
     above = click.get_current_context().find_root()
     assert isinstance(above.command, click.Group)
     asked = " ".join(topic).replace("no-evidence", "no evidence").lower()
+    # A command comes before a word of the same name.
     if asked in COMMANDS:
         found = above.command.get_command(above, asked)
         assert found is not None
@@ -127,6 +130,7 @@ class App(click.Group):
         """Return a command, or None."""
         if cmd_name not in COMMANDS:
             return None
+        # Only the module of the command that was typed: help and other commands load no audit.
         home = import_module(f"dpaudit.app.{COMMANDS[cmd_name][0]}")
         return next(one for one in vars(home).values() if isinstance(one, Command) and one.name == cmd_name)
 
@@ -162,6 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: see `command.STATUS`."""
     if argv is None:
         words = sys.argv[1:]
+        # Before any file is opened, which would take the number of a stream that is closed.
         open_missing()
     else:
         words = list(argv)
@@ -169,19 +174,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, "dpaudit", COMPLETION_VARIABLE, instruction)
-    if argv is not None:  # a program that calls this handles its own end, and reads what is written to its streams
+    # A program that calls this handles its own end, and reads what is written to its streams.
+    if argv is not None:
         return _run(words, ends=False)
     try:
         return _alone(words)
-    except OSError as error:  # the system lets no file be open
+    # Where the system lets no file be open.
+    except OSError as error:
         return _barely(str(error))
 
 
 def _alone(words: list[str]) -> int:
     """Run one command in a process that is its own, with what audited code runs kept apart from it."""
+    # First of all, because the limit is a part of the memory that is free at the start.
     bound_memory()
     keep_apart()
-    with suppress(OSError, ValueError, AttributeError):  # standard output is closed, or none
+    # Where standard output is closed, or there is none, nothing has to be kept apart.
+    with suppress(OSError, ValueError, AttributeError):
         # What code of C prints goes to standard error, and `sys.stdout` alone to standard output.
         shown = sys.stdout
         own = os.dup(1)
@@ -191,9 +200,12 @@ def _alone(words: list[str]) -> int:
         sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors, closefd=False)
     with _exits_told():
         status = _run(words, ends=True)
-    leaving = threading.Timer(LEFT, os._exit, (status,))  # whatever threads a module that was loaded has left
+    # Ends the process whatever threads a module that was loaded has left.
+    leaving = threading.Timer(LEFT, os._exit, (status,))
+    # It must not keep the process that it is to end.
     leaving.daemon = True
-    with suppress(RuntimeError):  # no memory is left for a thread
+    # There may be no memory left for a thread.
+    with suppress(RuntimeError):
         leaving.start()
     return status
 
@@ -232,7 +244,8 @@ def _run(words: list[str], ends: bool) -> int:
             return _status(words)
         except MemoryError:
             return _barely("there is no memory left")
-        except OSError as error:  # the modules of a message cannot be read where the system lets no more files be open
+        # The modules of a message cannot be read where the system lets no more files be open.
+        except OSError as error:
             return _barely(str(error))
 
 
@@ -256,7 +269,8 @@ def _stoppable(ends: bool) -> Iterator[None]:
     ours = [n for n, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
-        for each in ours:  # a second one would break off the end of the workers, and be waited for in vain
+        # A second signal would break off the end of the workers, and be waited for in vain.
+        for each in ours:
             signal.signal(each, signal.SIG_IGN)
         raise SignalReceived(number)
 
@@ -283,6 +297,7 @@ def _status(words: list[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
+        # Errors of the line before a command is known have the help of the whole.
         asked = error.ctx.command if error.ctx else app
         if isinstance(asked, Command):
             example = []
@@ -308,8 +323,10 @@ def _status(words: list[str]) -> int:
     except KeyboardInterrupt as stop:
         from dpaudit.report.terminal import ShellCommand
 
+        # The code that was interrupted knows what is kept; its further notes are commands that go on from there.
         first, *more = getattr(stop, "__notes__", ()) or ["the command did not come to its end"]
         complain("INTERRUPTED", first, *(("resume", ShellCommand(line)) for line in more))
+        # As shells report a program that a signal ended.
         return 128 + getattr(stop, "signal", signal.SIGINT)
     except MemoryError:
         raise

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpaudit.app.command import here, in_options, suffix_of
-from dpaudit.app.options import FORMS, HERE, On, Parameters, Shown, Size, argument
+from dpaudit.app.options import FORMS, HERE, On, Shown
 from dpaudit.app.streams import notify, output, pending, say, wants_color, width_of, written
 from dpaudit.errors import InputError, blamed
 
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
 BEGAN = time.time()
 
 
-class LearnerOptions(NamedTuple):
-    """The learner that is audited, and on how many examples."""
-
-    id: Annotated[str, argument("ID")]
-    parameter: Parameters
-    n: Size
-
-
 def find_learners(paths: Sequence[str], to_audit: bool = True) -> Registry:
     """Return the learners, with a warning for each module that does not load.
 
@@ -46,6 +38,7 @@ def find_learners(paths: Sequence[str], to_audit: bool = True) -> Registry:
     from dpaudit.registry import load
 
     registry = load(tuple(paths))
+    # A module that the user named must load; of others a warning is enough.
     wanted = [problem for problem in registry.problems if problem.requested]
     if wanted and to_audit:
         raise InputError("; ".join(map(str, wanted)))
@@ -72,9 +65,11 @@ def find_learner(
     try:
         with blamed(f"the learner {entry.id}"):
             learner = entry.build(**parameters)
+            # Asked for here, so that an error in it is blamed on the learner too.
             _ = learner.privacy
     except InputError as error:
-        raise InputError(str(error)) from error  # in the parameters' names, for -p takes those
+        # In the parameters' names, for -p takes those.
+        raise InputError(str(error)) from error
     return entry, learner, parameters
 
 
@@ -92,6 +87,7 @@ def _parameter(text: str) -> tuple[str, Parameter]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InputError(f"a parameter must be given as NAME=VALUE, got {text!r}")
+    # As JSON and TOML write them, in any case of letters.
     words: dict[str, Parameter] = {"true": True, "false": False, "none": None}
     if value.lower() in words:
         return name, words[value.lower()]
@@ -119,6 +115,7 @@ def audit(
         address=on.address,
         progress=not shown.quiet,
     )
+    # In a process of its own: a learner may end it, and other audits and the message do not depend on it.
     results: list[Result] = [made_apart(f"the audit of {task.learner}", Result, partial(made, task)) for task in tasks]
     return show(results, seed, shown, repeat)
 
@@ -153,7 +150,8 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
 
     repeat = repeat or repeat_command(results[0], seed, shown.learners)
     if shown.json:
-        stored = {"record", "index", "digest"}  # what only the lines of a run's file have
+        # What only the lines of a run's file have.
+        stored = {"record", "index", "digest"}
         made = [{name: value for name, value in encodable(one).items() if name not in stored} for one in results]
         say(json_lines({**fields, "command": repeat} for fields in made))
     else:
@@ -165,6 +163,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
         status = 1
     elif any(map(leaves_open, results)) and not shown.allow_no_evidence:
         status = OPEN
+    # What was found is printed by now: a file that cannot be written hides no violation.
     if (out := shown.out) is None:
         return status
     if suffix_of(out) == "html":
@@ -197,6 +196,7 @@ def run_of(
     from dpaudit.evidence.subjects import subjects_of
 
     if audited is None:
+        # Statements of papers are no files or packages of the user.
         audited = [one.learner for one in results if one.kind != "ledger"]
     plan = tuple(Planned(result.task, result.learner, result.kind) for result in results)
     controls = {result.learner: result.fault for result in results if result.fault is not None}
@@ -229,6 +229,7 @@ def without_pace(results: Sequence[Result]) -> list[Result]:
 def rendered(run: Run, suffix: str) -> str:
     """Return a run in the format of a suffix."""
     module, name = FORMS[f".{suffix}"]
+    # Only the module of that format is loaded.
     text: str = getattr(import_module(f"dpaudit.report.{module}"), name)(run)
     return text
 
@@ -288,8 +289,10 @@ def show_plain(
         return status
 
     def write() -> None:
-        from dpaudit.report.formats import Plain, rendered  # loads what reports are made with
+        # Loads what reports are made with.
+        from dpaudit.report.formats import Plain, rendered
 
+        # Made when it is written, after the verdict was printed.
         parts = Plain(
             title=title, json=json, text=text, lines=lines or [], heads=heads, rows=rows, case=case, figure=figure
         )
@@ -329,8 +332,10 @@ def show_measured(
         title=title,
         json=json_lines([{**data, "command": repeat}]),
         text=aligned(page),
+        # The verdict leads, and stands once.
         lines=[brief[0], *(line for line in page if line != brief[0])],
         case=Promise(name, "result", verdict, summed(brief)),
+        # Drawn only if a file wants it: it loads what draws.
         figure=lambda: as_svg(finding.plot()),
     )
 

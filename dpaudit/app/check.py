@@ -31,6 +31,7 @@ from dpaudit.running.workers import DASK, Workers, apart, in_own_process
 # Called with how many audits are done, of how many, the name of one under way, and the share of those under way.
 Listener = Callable[[int, int, str, float], None]
 
+# So long the runs of an estimate take: a dry run of all audits should end at once.
 ESTIMATED_SECONDS = 0.2
 
 
@@ -62,20 +63,16 @@ def check(
     that of the settings. `InputError` if the settings are missing or wrong, no audit has one of the names, or no
     scheduler answers at the address.
     """
-    chosen = read_project(settings).chosen(names)
-    audits: dict[str, Audit] = {}
-    for audit in chosen:
-        if audit.timeout is None:
-            audit = replace(audit, timeout=timeout)
-        if audit.time_limit is None:
-            audit = replace(audit, time_limit=time_limit)
-        audits[audit.name] = audit
+    audits = _limited(read_project(settings).chosen(names), timeout, time_limit)
+    # Made here, so that a wrong number or backend is refused before any audit.
     workers = Workers.of(n_jobs, backend, address)
     root = settings.resolve().parent
     own = alone and can_fork()
     if backend == DASK:
+        # Asked once: otherwise every audit would wait for a scheduler that does not answer.
         in_own_process(partial(_reach, str(address)))
     at_a_time = 1
+    # Other backends have workers of their own, and get one audit after the other.
     if own and backend in (None, "loky"):
         at_a_time = min(workers.number, len(audits))
     # Audits side by side share the processes; one alone has all of them.
@@ -91,28 +88,45 @@ def check(
         listener(done, len(audits), name, sum(shares.values()))
 
     def make(emit: Callable[[bytes], None], name: str) -> bytes:
+        # An audit is under way from its beginning on, not from its first runs.
         emit(b"0")
         audited = partial(make_finding, progress=lambda made, of: emit(b"%f" % (made / of)))
         return as_json(_checked(audits[name], root, audited))
 
     def made_apart(emit: Callable[[bytes], None], name: str) -> bytes:
-        keep_apart()  # a run that ends its process is then reported with its input
+        # A run that ends its process is then reported with its input.
+        keep_apart()
         return make(emit, name)
 
+    # A row is decoded from the bytes of a process, or made of the same bytes here: it is the same either way.
     ended: Iterable[tuple[str, bytes | DpauditError]]
     if own:
         ended = apart(made_apart, audits, at_a_time, heard, fresh=True)
     else:
         ended = ((name, make(partial(heard, name), name)) for name in audits)
     for name, one in ended:
+        # An audit that ended its process is a row with its error; the others go on.
         if isinstance(one, DpauditError):
             why = f"the audit {one}" if isinstance(one, ChildDied) else str(one)
             yield _failed(audits[name], why)
         else:
             yield Checked(*decode(one, tuple[ClaimRow, tuple[Result, ...]]))
+        # The share of what is done counts no more among those under way.
         shares.pop(name, None)
         done += 1
     listener(done, len(audits), "", 1.0)
+
+
+def _limited(chosen: Iterable[Audit], timeout: float | None, time_limit: float | None) -> dict[str, Audit]:
+    """Return audits by name, with these limits where the settings state none."""
+    audits: dict[str, Audit] = {}
+    for audit in chosen:
+        if audit.timeout is None:
+            audit = replace(audit, timeout=timeout)
+        if audit.time_limit is None:
+            audit = replace(audit, time_limit=time_limit)
+        audits[audit.name] = audit
+    return audits
 
 
 def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str]:
@@ -147,6 +161,7 @@ def _checked(audit: Audit, root: Path, audited: Callable[[Prepared], PrivacyFind
     try:
         with _prepared(audit, root) as subject:
             if audit.exact:
+                # Exact evidence first: of what refutes the claim, the row shows the first.
                 results = (_exact(audit, subject),)
             results = (*results, _result(audit, subject, subject.arguments(), audited(subject)))
     except DpauditError as error:
@@ -164,6 +179,7 @@ def _exact(audit: Audit, subject: Prepared) -> Result:
     learner = subject.learner
     if learner is None or not isinstance(learner, HasLaw):
         raise InputError(f"exact is for learners with an exact law; {audit.mechanism} has none")
+    # All samples only where they can be listed, and where the user gave no pairs.
     every = learner.instance.exhaustive and subject.n is not None
     samples: Literal["all", "crafted"]
     if every:
@@ -197,6 +213,7 @@ def seconds_of(subject: Prepared) -> float:
     data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
     seed = subject.seed
     mechanism = sampler_of(subject.mechanism, seed, batched=subject.options.batched).mechanism
+    # An error of a run may name a record, and a warning comes with every run.
     with withholding(subject.withheld), gathered():
         while True:
             rng = np.random.default_rng(seed)

@@ -70,6 +70,7 @@ class Command(click.Command):
                 if self.forms:
                     out = ctx.params["out"]
                 if out is not None:
+                    # Both are refused before the action, which may take hours.
                     suffix_of(out, self.forms)
                 check_folder("out", out)
                 return self.action(*(_taken(ctx.params, *parameter) for parameter in self._parameters.items()))
@@ -91,6 +92,7 @@ def here() -> Command:
 
 def _declared(name: str, hint: Any) -> list[click.Parameter]:
     if isinstance(hint, type):
+        # A group of options: a named tuple whose fields are options.
         group = get_type_hints(hint, include_extras=True)
         return [one for parameter in group.items() for one in _declared(*parameter)]
     kind, how = get_args(hint)
@@ -106,12 +108,14 @@ def _taken(values: Mapping[str, Any], name: str, hint: Any) -> Any:
 
 def option_words(command: click.Command, name: str, value: object = None) -> list[str]:
     """Return the option of a command that sets a parameter, and its value, as they are typed; none if there is none."""
+    # Three parameters of the Python interface are words of one option.
     for word, looked in LOOKS.items():
         if name == looked.name:
             return ["--look", word]
     name = _OPTIONS.get(name, name)
     for option in command.params:
         if isinstance(option, click.Option) and option.name == name:
+            # A flag that is off is typed as --no-..., where it has such a form.
             if value == "False" and option.secondary_opts:
                 return option.secondary_opts[:1]
             if value is None or option.is_flag:
@@ -125,6 +129,7 @@ def in_options(command: click.Command) -> Callable[[str, str | None], str]:
     return lambda name, value: " ".join(option_words(command, name, value)) or in_python(_PLACES.get(name, name), value)
 
 
+# Messages of the Python interface name parameters; a command has the same under other names.
 def in_words(error: DpauditError) -> str:
     """Return the text of an error, in which bad input is in terms of the options of the command that is being run."""
     if isinstance(error, InputError):

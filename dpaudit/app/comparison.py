@@ -63,6 +63,7 @@ def compare(old: Sequence[ClaimRow], new: Sequence[ClaimRow]) -> list[Change]:
         if name in before:
             changes += _changes(before[name], row)
         else:
+            # What is new is neither better nor worse, unless it is in violation.
             changes.append(Change(name, f"is new: {row.verdict}", row.verdict == PrivacyVerdict.VIOLATION or None))
     return _of_cases(changes, after)
 
@@ -110,6 +111,7 @@ def _of_cases(changes: Sequence[Change], rows: Mapping[str, ClaimRow]) -> list[C
 # Lower bounds with their units: where nothing is refuted they say how much was found, not how much there is.
 _FOUND = {"epsilon_lower": "", "failure_lower": "", "mu_lower": "mu "}
 
+# Column, words for a change from {0} to {1}, the factor from which on it counts, and where to round.
 _COMPARED = (
     ("beta", "allows failures with probability {1}, claimed {0} before", 1.0, "nearest"),
     ("claimed_epsilon", "claims epsilon {1}, claimed {0} before", 1.0, "nearest"),
@@ -137,8 +139,10 @@ def _changes(old: ClaimRow, new: ClaimRow) -> list[Change]:
     curves = ["{} ({})".format(*claim) if claim else "epsilon and delta" for claim in claims]
     # Power depends on the claim, which has a line of its own.
     same = len({one.curve_claim or one.numbers.get("claimed_epsilon") for one in (old, new)}) == 1
+    # Of two Gaussian claims the line on mu says the same.
     if len(set(curves)) > 1 and not all("claimed_mu" in one.numbers for one in (old, new)):
         changes.append(Change(new.name, "claims {}, claimed {} before".format(*curves), None))
+    # A bound says how much leaks only where the claim is refuted, accepted or not.
     failing = {PrivacyVerdict.VIOLATION, TaskVerdict.ACCEPTED} >= {old.verdict, new.verdict}
     for name, words, margin, towards in _COMPARED:
         was = old.numbers.get(name)
@@ -147,7 +151,8 @@ def _changes(old: ClaimRow, new: ClaimRow) -> list[Change]:
         if of_point or (name in _FOUND and not failing) or (name.startswith("detectable") and not same):
             continue
         if was is not None and now is not None and was != now and max(was, now) > margin * min(was, now):
-            if math.isinf(now):  # no leak, however large
+            # Infinity stands for no leak, however large.
+            if math.isinf(now):
                 words = words.replace("an epsilon of {1}", "no epsilon").replace("a mu of {1}", "no mu")
             text = words.format(significant(was, towards), significant(now, towards))
             changes.append(Change(new.name, text, now > was))
@@ -164,6 +169,7 @@ def read_rows(path: Path | str) -> tuple[ClaimRow, ...]:
     """
     where = Path(path)
     if where.is_dir():
+        # The file of a run before that of a check; a folder .dpaudit may be named itself.
         found = [where / name for name in (FILENAME, LAST, LAST.name) if (where / name).is_file()]
         if not found:
             raise InputError(f"there is neither a run ({FILENAME}) nor a check ({LAST}) in {str(path)!r}")
@@ -204,6 +210,7 @@ def _row_of(name: str, learner: str, results: Sequence[Result], run: Run) -> Cla
     if learner not in run.listed:
         return claim_row(name, learner, results)
     row = claim_row(name, learner, results, why=reason_of(results))
+    # A stored check says what was accepted when it was made.
     if row.verdict == PrivacyVerdict.VIOLATION and run.listed[learner].accepted:
         row = replace(row, verdict=TaskVerdict.ACCEPTED)
     return row
@@ -215,6 +222,7 @@ def _of_json(path: Path) -> tuple[ClaimRow, ...]:
     kinds: Mapping[str, type] = {str(kind.__struct_config__.tag): kind for kind in found_of}
     try:
         document = json.loads(text)
+        # A report has no field that names its kind.
         kind = Report if "results" in document else kinds[document["kind"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         allowed = "give a run, a report in JSON or what finding.save wrote"
@@ -287,6 +295,7 @@ def changes_text(changes: Sequence[Change], color: bool = False, width: int = WI
     """Return what changed, the worse first."""
     if not changes:
         return "nothing changed\n"
+    # The order of the rows stays otherwise.
     ordered = sorted(changes, key=lambda change: not change.worse)
     styles = [WORSE if change.worse else "" for change in ordered]
     return "\n".join(table(CHANGES, [change_cells(change) for change in ordered], styles, width, color)) + "\n"

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.app.audits import (
-    LearnerOptions,
     audit,
     find_learner,
     find_learners,
@@ -26,6 +25,7 @@ from dpaudit.app.options import (
     Seed,
     Shown,
     ShownExact,
+    Size,
     Where,
     argument,
     given,
@@ -45,54 +45,56 @@ _Setting = Annotated[
     str | None, given("what the error is, and what is random (default: the theorem's)", metavar="NAME")
 ]
 _Confidence = Annotated[float, of(Options.confidence, "of the interval or the limits", 0.95)]
+_Crafted = Annotated[
+    bool, given("crafted pairs only, for domains too large to list (default: all samples of n)", names=("--crafted",))
+]
+_Pairs = Annotated[
+    str | None,
+    given(
+        "FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples of samples, or random:COUNT (default: all "
+        "samples of n)",
+        metavar="SOURCE",
+    ),
+]
+_Enclose = Annotated[
+    bool,
+    given(
+        "enclose the worst epsilon in ball arithmetic; needs the extra `exact` (default: an a-priori error)",
+        names=("--enclose",),
+    ),
+]
+_Compose = Annotated[
+    int | None,
+    given(
+        "bound what K runs on one sample cost too: epsilon by delta and delta by epsilon (default: one run)",
+        metavar="K",
+    ),
+]
+_Supremum = Annotated[
+    bool, given("search for the greatest loss over samples of every size (default: over those of n examples)")
+]
 
 
-class Climbs(NamedTuple):
-    """The search of --supremum: its climbs, and the samples that it visits."""
-
-    starts: Annotated[int | None, given("--supremum: climbs from random samples (default: 8)")]
-    evaluations: Annotated[int | None, given("--supremum: steps of a climb (default: 250)")]
-    most: Annotated[int | None, given("--supremum: distinct examples in a sample (default: 4)")]
-    seed: Annotated[int | None, given("--supremum: root of the search's randomness (default: 0)")]
-
-
+# Defaults of --supremum. They are not those of the options: None shows that an option was left out, as all of these are
+# without --supremum.
 _CLIMBS = {"starts": 8, "evaluations": 250, "most": 4, "seed": 0}
 
 
 @command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3")
 def exact(
-    learner: LearnerOptions,
+    id: Annotated[str, argument("ID")],
+    parameter: Parameters,
+    n: Size,
     relation: Relation,
-    samples: Annotated[
-        bool,
-        given("crafted pairs only, for domains too large to list (default: all samples of n)", names=("--crafted",)),
-    ],
-    pairs: Annotated[
-        str | None,
-        given(
-            "FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples of samples, or random:COUNT (default: all "
-            "samples of n)",
-            metavar="SOURCE",
-        ),
-    ],
-    enclosure: Annotated[
-        bool,
-        given(
-            "enclose the worst epsilon in ball arithmetic; needs the extra `exact` (default: an a-priori error)",
-            names=("--enclose",),
-        ),
-    ],
-    compose: Annotated[
-        int | None,
-        given(
-            "bound what K runs on one sample cost too: epsilon by delta and delta by epsilon (default: one run)",
-            metavar="K",
-        ),
-    ],
-    supremum: Annotated[
-        bool, given("search for the greatest loss over samples of every size (default: over those of n examples)")
-    ],
-    search: Climbs,
+    samples: _Crafted,
+    pairs: _Pairs,
+    enclosure: _Enclose,
+    compose: _Compose,
+    supremum: _Supremum,
+    starts: Annotated[int | None, given("--supremum: climbs from random samples (default: 8)")],
+    evaluations: Annotated[int | None, given("--supremum: steps of a climb (default: 250)")],
+    most: Annotated[int | None, given("--supremum: distinct examples in a sample (default: 4)")],
+    seed: Annotated[int | None, given("--supremum: root of the search's randomness (default: 0)")],
     shown: ShownExact,
 ) -> int:
     """Compute the worst-case epsilon of a learner from its exact output law.
@@ -118,25 +120,26 @@ def exact(
         forms = DRAWN if supremum else tuple(FORMS)
         suffix_of(shown.out, forms)
         check_folder("out", shown.out)
+    search = {"starts": starts, "evaluations": evaluations, "most": most, "seed": seed}
     if supremum:
-        of_laws = {"n": learner.n, "samples": samples, "pairs": pairs, "enclosure": enclosure, "compose": compose}
+        of_laws = {"n": n, "samples": samples, "pairs": pairs, "enclosure": enclosure, "compose": compose}
         _require_absent(of_laws, "left out with {supremum}")
-    else:
-        _require_absent(search._asdict(), "given with {supremum} alone")
-    if supremum:
-        return _supremum(learner, relation, search, shown)
+        return _supremum(id, parameter, relation, search, shown)
+    _require_absent(search, "given with {supremum} alone")
+    # Refused before the learner is built.
     if compose is not None:
         check_times(compose, "compose")
     if samples and pairs is not None:
         raise InputError("one of --crafted and --pairs must be left out: each says what is compared")
-    entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
+    entry, built, parameters = find_learner(id, parameter, shown.learners)
+    # Only exact laws can be enclosed, and the extra must be installed: found out before the law is computed.
     if enclosure:
         require_exact_law(built)
     instance = replace(entry.instance, parameters=parameters)
     task = exact_task(
         built,
         instance,
-        n=learner.n,
+        n=n,
         relation=relation,
         crafted=samples,
         pairs=pairs,
@@ -144,7 +147,7 @@ def exact(
         compose=compose,
     )
     assert isinstance(task.arguments, ExactArguments)
-    if learner.n is None and pairs is None:
+    if n is None and pairs is None:
         note_taken(entry, {"n": task.arguments.n})
     return audit([task], shown)
 
@@ -156,12 +159,14 @@ def _require_absent(options: Mapping[str, Any], otherwise: str) -> None:
             raise InputError("{" + name + "} must be " + otherwise, names=(name, "supremum"))
 
 
-def _supremum(named: LearnerOptions, relation: str | None, search: Climbs, shown: Shown) -> int:
+def _supremum(
+    id: str, parameter: Sequence[str], relation: str | None, search: Mapping[str, int | None], shown: Shown
+) -> int:
     from dpaudit.exact.finding import SupremumFinding
     from dpaudit.exact.supremum import audit_supremum
 
-    entry, learner, parameters = find_learner(named.id, named.parameter, shown.learners)
-    chosen = _CLIMBS | {name: value for name, value in search._asdict().items() if value is not None}
+    entry, learner, parameters = find_learner(id, parameter, shown.learners)
+    chosen = _CLIMBS | {name: value for name, value in search.items() if value is not None}
     audited = partial(
         audit_supremum,
         learner,
@@ -261,7 +266,8 @@ def utility(
     if asked.setting == "all":
         options |= {"n": asked.n, "setting": "all"}
     options |= {"concept": asked.concept, "distribution": asked.distribution, "noise": asked.noise}
-    options |= {"confidence": confidence, "seed": seed}  # of all cases together: each task has its part
+    # Of all cases together: each task has its part.
+    options |= {"confidence": confidence, "seed": seed}
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
     return audit(chosen, shown, seed=seed, repeat=repeat, n_jobs=n_jobs, on=on)
 
@@ -278,14 +284,7 @@ def _cases(distribution: str) -> list[int | None] | None:
         raise InputError.of("distribution", distribution, "uniform, all, or the number of a hard case") from None
 
 
-class SearchOptions(NamedTuple):
-    """The search of the worst case at given parameters."""
-
-    starts: Annotated[int | None, given("proposals from which to climb (default: 3)")]
-    moves: Annotated[int | None, given("moves of each climb (default: 100)")]
-    draws: Annotated[int | None, given("the most samples at one n (default: 4000)")]
-
-
+# Defaults of the search of the worst case. None in the options shows that one was left out, as --along wants it.
 _SEARCH = {"starts": 3, "moves": 100, "draws": 4000}
 
 
@@ -304,7 +303,9 @@ def sample_complexity(
         str | None,
         given("vary a parameter, over at least six increasing values (default: none)", metavar="NAME=VALUE,VALUE,..."),
     ],
-    search: SearchOptions,
+    starts: Annotated[int | None, given("proposals from which to climb (default: 3)")],
+    moves: Annotated[int | None, given("moves of each climb (default: 100)")],
+    draws: Annotated[int | None, given("the most samples at one n (default: 4000)")],
     n_jobs: Annotated[int, jobs("climbs at a time", -1)],
     confidence: _Confidence,
     seed: Seed,
@@ -325,15 +326,16 @@ def sample_complexity(
     from dpaudit.utility.finding import SampleComplexityFinding
     from dpaudit.utility.sample_complexity import sample_complexity
 
+    search = {"starts": starts, "moves": moves, "draws": draws}
     if along is not None:
-        for name, value in search._asdict().items():
+        for name, value in search.items():
             if value is not None:
                 raise InputError("{" + name + "} must be left out with {along}", names=(name, "along"))
         asked = {"alpha": alpha, "beta": beta}
         return _scaling(id, parameter, along, asked, setting=setting, confidence=confidence, seed=seed, shown=shown)
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     levels = _levels(entry, {"alpha": alpha, "beta": beta})
-    climbs = _SEARCH | {name: value for name, value in search._asdict().items() if value is not None}
+    climbs = _SEARCH | {name: value for name, value in search.items() if value is not None}
     measured = partial(
         sample_complexity,
         learner,
@@ -373,8 +375,10 @@ def _scaling(
     entry = find_learners(shown.learners).get(id)
     given = read_parameters(parameter)
     numbers = [_value(word.strip()) for word in values.split(",")]
+    # One value for it would contradict the series.
     if varied in given:
         raise InputError(f"-p must not give {varied}, which is varied")
+    # The series takes the place of the example's value.
     example = {name: value for name, value in entry.instance.parameters.items() if name != varied}
     note_taken(entry, {name: value for name, value in example.items() if name not in given})
     fixed = {**example, **given}
@@ -412,6 +416,7 @@ def _value(word: str) -> float:
     base, caret, exponent = word.partition("^")
     try:
         if caret:
+            # In whole numbers: a domain of 2^(2^16) points has no float.
             power: int = int(base) ** int(exponent)
             return power
         if word.lstrip("+-").isdigit():
@@ -439,6 +444,7 @@ def _show(
     if isinstance(finding, SupremumFinding):
         what = "supremum"
         data = {"learner": name, "parameters": parameters, "finding": data}
+        # The search found a greater loss than the closed form that the learner calls proved.
         if finding.proof_refuted:
             verdict = PrivacyVerdict.VIOLATION
     repeat = command_line(verb, name, parameters, options, shown.learners)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dpaudit.app.audits import find_learners, json_lines, run_of, show_plain, write_report
 from dpaudit.app.command import command
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpaudit.evidence.records import LedgerRow, Result
     from dpaudit.registry import Entry
 
+# Wider than any row: in a pipe a learner has one line, which a search finds.
 _UNBROKEN = 10_000
 _HEADS = {"id": "word", "privacy": "word", "parameters": "text", "what it is": "text"}
 
@@ -40,6 +41,7 @@ def list_learners(
     registry = find_learners(learners, to_audit=False)
     rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
     status = 0
+    # A module that the user named and that does not load; the learners that do are listed all the same.
     if any(problem.requested for problem in registry.problems):
         status = 2
     return show_plain(
@@ -75,7 +77,8 @@ def _row(entry: Entry) -> dict[str, Any]:
 def _privacy(entry: Entry) -> str:
     try:
         claim = entry.claim()
-    except (Exception, SystemExit) as error:  # a learner that cannot build its own example must not hide the others
+    # A learner that cannot build its own example must not hide the others.
+    except (Exception, SystemExit) as error:
         notify("warning", f"{entry.id}: its example fails: {type(error).__name__}: {error}")
         return "unknown"
     if claim is None:
@@ -107,35 +110,33 @@ def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     return "\n".join(table(heads, cells, [""] * len(rows), width, color)) + "\n"
 
 
-class LedgerOptions(NamedTuple):
-    """The options of ``dpaudit ledger``."""
-
-    ids: Annotated[tuple[str, ...], argument("[ID]...")]
-    verdict: Annotated[
-        str | None,
-        given(
-            "show those of one class only (default: all checked)", metavar="CLASS", choices=[*map(str, OF_STATEMENTS)]
-        ),
-    ]
-    witness: Annotated[
-        str | None,
-        given(
-            "write one statement with its witness as JSON: learners, samples, outputs (default: the table)",
-            metavar="ID",
-        ),
-    ]
-    time_limit: Annotated[
-        float | None, given("stop a check after so long; its statement is undecided", metavar="SECONDS")
-    ]
-    json: Annotated[bool, json_each("statement")]
-    out: ShownOut
-    quiet: Quiet
-    n_jobs: Annotated[int, jobs("checks at a time", -1)]
-    learners: Learners
+_Class = Annotated[
+    str | None,
+    given("show those of one class only (default: all checked)", metavar="CLASS", choices=[*map(str, OF_STATEMENTS)]),
+]
+_Witness = Annotated[
+    str | None,
+    given(
+        "write one statement with its witness as JSON: learners, samples, outputs (default: the table)", metavar="ID"
+    ),
+]
+_CheckLimit = Annotated[
+    float | None, given("stop a check after so long; its statement is undecided", metavar="SECONDS")
+]
 
 
 @command("ledger", "dpaudit ledger --verdict false", PLAIN)
-def ledger(asked: LedgerOptions) -> int:
+def ledger(
+    ids: Annotated[tuple[str, ...], argument("[ID]...")],
+    verdict: _Class,
+    witness: _Witness,
+    time_limit: _CheckLimit,
+    json: Annotated[bool, json_each("statement")],
+    out: ShownOut,
+    quiet: Quiet,
+    n_jobs: Annotated[int, jobs("checks at a time", -1)],
+    learners: Learners,
+) -> int:
     """Check the statements of the papers (default: all) by computation and show each verdict with its evidence.
 
     A statement is false, a gap of a proof, a misprint or an edge case, each with a witness, its place and whether the
@@ -146,29 +147,30 @@ def ledger(asked: LedgerOptions) -> int:
     from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
     from dpaudit.report.terminal import WIDTH
 
-    if asked.witness is not None and (asked.ids or asked.verdict):
+    if witness is not None and (ids or verdict):
         alone = "the only statement; neither further ids nor --verdict go with it"
-        raise InputError.of("witness", asked.witness, alone)
-    find_learners(asked.learners)
-    ids = asked.ids
-    if asked.witness is not None:
-        ids = (asked.witness,)
+        raise InputError.of("witness", witness, alone)
+    find_learners(learners)
+    if witness is not None:
+        # The command that the report names then has the one statement too.
+        ids = (witness,)
     faults: dict[str, str] = {}
     try:
+        # What was checked is shown even where another check failed.
         rows = check_statements(
             ids or None,
-            n_jobs=asked.n_jobs,
-            time_limit=asked.time_limit,
-            paths=asked.learners,
-            progress=None if asked.quiet else sys.stderr,
+            n_jobs=n_jobs,
+            time_limit=time_limit,
+            paths=learners,
+            progress=None if quiet else sys.stderr,
         )
     except LedgerFault as fault:
         rows = fault.rows
         faults = fault.faults
-    shown = [row for row in rows if asked.verdict in (None, row.verdict)]
-    if asked.witness is not None:
+    shown = [row for row in rows if verdict in (None, row.verdict)]
+    if witness is not None:
         say("".join(f"{dumps(row.to_dict(), indent=2)}\n" for row in rows))
-    elif asked.json:
+    elif json:
         say(json_lines(shown))
     else:
         width = WIDTH
@@ -179,11 +181,12 @@ def ledger(asked: LedgerOptions) -> int:
             table += "\n"
         say(table + f"{counts_text(rows)}\n")
     status = 0
+    # Time that was over leaves a statement open; a check that failed is graver.
     if any(row.stopped_in for row in rows):
         status = 3
     if faults:
         status = 2
-    if (out := asked.out) is not None:
+    if out is not None:
         run = run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids]))
         status = written(status, lambda: write_report(run, out))
     for id, error in faults.items():

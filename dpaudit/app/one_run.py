@@ -30,38 +30,20 @@ if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
 
 
-class Flips(NamedTuple):
-    """The coins that are flipped before a training."""
-
-    flip: Annotated[
-        int | None,
-        given(
-            "before the training: flip a fair coin for each of so many canaries, and write the new file of --coins "
-            "(default: audit the scores)",
-            metavar="CANARIES",
-        ),
-    ]
-    runs: Annotated[int | None, given("--flip: trainings, each with coins of its own (default: 1)")]
-    seed: Annotated[
-        int | None, given("--flip: make the coins from this; findings then name it (default: the operating system's)")
-    ]
-
-
-def _flip(flips: Flips, out: str | None, shown: Shown) -> int:
+def _flip(canaries: int, runs: int | None, seed: int | None, out: str | None, shown: Shown) -> int:
     """Flip coins, write them, and show their seal."""
     from dpaudit.audit.coins import flip_coins
 
     if out is None:
         raise InputError.of("coins", out, "given: coins that are not kept cannot be checked")
     path = Path(out)
+    # Coins that could be flipped again could be chosen by what a training shows.
     if path.exists():
         raise InputError.of("coins", out, "a new file: coins that were flipped are not flipped again")
     check_folder("coins", out)
-    assert flips.flip is not None
-    runs = flips.runs
     if runs is None:
         runs = 1
-    made = flip_coins(flips.flip, flips.seed, runs=runs)
+    made = flip_coins(canaries, seed, runs=runs)
     made.save(path)
     total = int(made.included.sum())
     lines: Lines = [
@@ -129,6 +111,7 @@ def samples(
     from dpaudit.evidence.tasks import PrivacyArguments
     from dpaudit.report.repeat import command_line
 
+    # One file on both sides is a mistake that would show no leak.
     if Path(file).resolve() == Path(neighbour_file).resolve():
         raise InputError(f"NEIGHBOUR_FILE must be another file than FILE, got {file} twice")
     outputs = _outputs("FILE", file)
@@ -164,6 +147,7 @@ def samples(
         curve=curve,
         float_bits=float_bits,
     )
+    # `recorded:` is the source by which the digest of the file is taken for reports.
     result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)
     return show([result], seed, shown, repeat)
 
@@ -175,15 +159,33 @@ def _outputs(argument: str, path: str) -> Any:
     try:
         header = True if Path(path).suffix.lower() in LINES else None
         found = read_dataset(path, header=header)
-    except InputError as error:  # it speaks of data, and here there are two files
+    # It speaks of data, and here there are two files.
+    except InputError as error:
         raise InputError(error.worded(lambda name, _: argument if name == "data" else name)) from None
     check_names(path, getattr(found, "columns", ()), any)
     return found
 
 
+_Flip = Annotated[
+    int | None,
+    given(
+        "before the training: flip a fair coin for each of so many canaries, and write the new file of --coins "
+        "(default: audit the scores)",
+        metavar="CANARIES",
+    ),
+]
+
+
 @command("scores", "dpaudit scores scores.csv --coins coins.json --epsilon 1 --delta 1e-5", DRAWN)
 def scores(
-    files: Annotated[tuple[str, ...], argument("[FILE.csv]")], audit: ScoresOptions, flips: Flips, shown: DrawnApart
+    files: Annotated[tuple[str, ...], argument("[FILE.csv]")],
+    audit: ScoresOptions,
+    flip: _Flip,
+    runs: Annotated[int | None, given("--flip: trainings, each with coins of its own (default: 1)")],
+    seed: Annotated[
+        int | None, given("--flip: make the coins from this; findings then name it (default: the operating system's)")
+    ],
+    shown: DrawnApart,
 ) -> int:
     """Test a claim of privacy of a training by the scores of canaries that coins put in or left out.
 
@@ -201,11 +203,11 @@ def scores(
     from dpaudit.contract import Relation
     from dpaudit.report.repeat import command_line
 
-    if flips.flip is not None:
+    if flip is not None:
         if files:
             raise InputError("FILE.csv must be left out with {flip}", names=("flip",))
-        return _flip(flips, audit.coins, shown)
-    if flips.runs is not None or flips.seed is not None:
+        return _flip(flip, runs, seed, audit.coins, shown)
+    if runs is not None or seed is not None:
         raise InputError("{runs} and {seed} must be given with {flip} alone", names=("runs", "seed", "flip"))
     if len(files) != 1:
         raise InputError("FILE.csv must be given: one file with the scores of the canaries")
@@ -245,6 +247,7 @@ def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
     """Return scores and coins of a file, of shape (runs, m); None for coins that it does not have."""
     import csv
 
+    # Spreadsheets put a mark of the byte order before the first name.
     with path.open(newline="", encoding="utf-8-sig") as lines:
         reader = csv.DictReader(lines)
         names = [name.strip() for name in reader.fieldnames or []]
@@ -260,6 +263,7 @@ def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
             coin = None
             if "included" in names:
                 coin = _number(path, reader.line_num, "included", row)
+            # A file without the column has one run.
             runs.setdefault(row.get("run") or "", []).append((_number(path, reader.line_num, "score", row), coin))
     if len({len(rows) for rows in runs.values()}) != 1:
         numbers = ", ".join(f"{len(rows)} of run {name!r}" for name, rows in list(runs.items())[:3])
@@ -270,6 +274,7 @@ def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
     return values, [[coin for _, coin in rows] for rows in runs.values()]
 
 
+# Truth values as pandas and others write them.
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 

@@ -58,18 +58,21 @@ class given(NamedTuple):
             return [click.Argument([name], metavar=self.place, nargs=number, type=read)]
         typed = [*(self.names or [f"--{name.replace('_', '-')}"]), name]
         help = self.help
+        # Every option says its default, in its own words or as the value is.
         if "(default: " not in help:
             usual = "none" if self.default is None else self.default
             help += f" (default: {usual})"
         settings: dict[str, Any] = {"help": help, "default": self.default, "metavar": self.metavar}
         if plain is bool:
-            if kind is not bool or (self.default and not self.names):  # None, the default of others, is neither
+            # Two forms, on and off, for a flag that is on by default, or whose default, None, is neither.
+            if kind is not bool or (self.default and not self.names):
                 typed[0] += f"/--no-{typed[0].removeprefix('--')}"
             settings["is_flag"] = True
             if kind is bool:
                 settings["default"] = bool(self.default)
         elif several:
             settings["multiple"] = True
+        # click would show the name of the function that reads it.
         elif plain is int and self.metavar is None:
             settings["metavar"] = "N"
         return [click.Option(typed, type=read, **settings)]
@@ -84,6 +87,7 @@ def whole(text: str | int) -> int:
     """Read a whole number, also one written as 1e5."""
     for read in (int, float):
         try:
+            # An integer first: a float has no more than 53 bits.
             number = read(text)
             if number == number // 1:
                 return int(number)
@@ -105,6 +109,7 @@ def jobs(what: str, default: int) -> given:
 
 def of(one: Option[Any], help: str = "", default: Any = None) -> given:
     """Return a declared option, with another help or default if given."""
+    # Help says in words what an option is by default where the value itself says too little.
     usual = one.usual
     if default is None:
         default = one.default
@@ -125,6 +130,7 @@ HERE = On()
 
 def read_on(text: str | On) -> On:
     """Read where runs are made: the name of a backend, or the address of a scheduler of dask."""
+    # click reads defaults too, which have their type already.
     if isinstance(text, On):
         return text
     # Names of backends are words; an address has a port or a protocol.
@@ -137,6 +143,7 @@ def looks(*names: str) -> given:
     """Return the option of what an audit looks at beyond the values of outputs: some of the words of `LOOKS`."""
 
     def read(text: str | frozenset[str]) -> frozenset[str]:
+        # A default is a set already.
         words = text.split(",") if isinstance(text, str) else text
         for word in words:
             if word not in names:

@@ -43,6 +43,7 @@ from dpaudit.report.numbers import count, percent, plural, significant
 
 if TYPE_CHECKING:
     from dpaudit import certificates
+    from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.evidence.records import Result
     from dpaudit.evidence.tasks import PrivacyArguments
     from dpaudit.places import Place
@@ -81,6 +82,8 @@ class Audited(NamedTuple):
 
         limit = self.time_limit
         if self.data is not None and limit is None:
+            # The pairs of a dataset take as many runs as they are given: a command has a minute, and says what more
+            # would show.
             limit = OWN_DATA_SECONDS
         return PrivacyArguments(
             epsilon=self.epsilon,
@@ -148,12 +151,14 @@ def privacy(audited: Audited, runs: PrivacyRunOptions, shown: Shown) -> int:
     from dpaudit.neighbours.sources import examples_of, is_source, pairs_of_source, with_examples, without_examples
     from dpaudit.places import is_place
 
+    # Before the runs, which may take hours.
     check_folder("certificate", runs.certificate)
     asked = audited.arguments()
     if runs.dry_run:
         return _estimate(audited, asked, runs, shown)
     if is_place(audited.id):
         return _audit_mechanism(audited, asked, runs, shown)
+    # A learner makes many runs in one call anyway, and its pairs are samples.
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {audited.id} are crafted, or "
@@ -164,6 +169,7 @@ def privacy(audited: Audited, runs: PrivacyRunOptions, shown: Shown) -> int:
     if examples is None:
         examples = entry.instance.n
         note_taken(entry, {"n": examples})
+    # Stored as a number and not within the text, as n is in every other task.
     asked = replace(asked, n=examples, pairs=without_examples(asked.pairs))
     with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
         task = Task(entry.id, parameters, asked)
@@ -233,6 +239,7 @@ def _audit_mechanism(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOp
     if named.parameter:
         raise InputError(f"-p is for learners of the registry; {named.id} takes none")
     with subjects.named(named.id, asked, runs.seed) as subject:
+        # An interruption says where the runs are that were stored until then.
         with keeping(runs.continued):
             finding = subject.audit(
                 n_jobs=runs.n_jobs,
@@ -242,6 +249,7 @@ def _audit_mechanism(named: Audited, asked: PrivacyArguments, runs: PrivacyRunOp
                 progress=not shown.quiet,
             )
         result = subject.result(named.id, subject.arguments(), finding)
+        # Smaller pairs are looked for among those that the strategy makes, if the pairs are from one.
         strategy = None
         if subject.place is not None:
             given = subject.place.find()
@@ -282,8 +290,6 @@ def _certify(
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.audit.parameters import Execution
-    from dpaudit.contract import PrivacyVerdict
-    from dpaudit.evidence.certificate import Referred
     from dpaudit.evidence.tasks import PrivacyArguments
 
     finding = result.finding
@@ -292,14 +298,7 @@ def _certify(
     assert isinstance(arguments, PrivacyArguments)
     if (path := runs.certificate) is None:
         return status
-    prevented = ""
-    if finding.verdict != PrivacyVerdict.VIOLATION:
-        prevented = "no violation was found, so no certificate is written"
-    elif finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
-        prevented = "a bet on all outputs refutes the claim and no event does, so no certificate is written"
-    elif finding.rests_on_time:
-        prevented = "the verdict rests on run times, which a certificate does not hold, so none is written"
-    if prevented:
+    if prevented := _no_certificate(finding):
         notify("note", prevented)
         return status
     try:
@@ -313,6 +312,7 @@ def _certify(
             batched=arguments.batched,
             n_jobs=runs.n_jobs,
             timeout=arguments.timeout,
+            # A certificate has one event of outputs: no curve, and no run time.
             look=replace(arguments.look, curve=False, time=False),
             execution=Execution(timeout_is=arguments.timeout_is, progress=progress),
         )
@@ -322,22 +322,41 @@ def _certify(
 
     def write() -> None:
         made.write(path)
-        named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
-        data = arguments.data
-        again = ""
-        if named and data:
-            again = f"; it names its inputs by recipe: replay with --data {data}"
-        checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
-        if made.relation is None:
-            checked += UNNAMED
-        lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
-        notify("note", f"the certificate {path} shows epsilon >= {lower}; {checked}{again}")
+        notify("note", _certificate_words(made, path, arguments.data))
 
     try:
         return written(status, write)
-    except DpauditError as error:  # the verifier's own arithmetic does not bear it out
+    # Where the verifier's own arithmetic does not bear it out.
+    except DpauditError as error:
         notify("note", f"no certificate is written, and the violation stands: {in_words(error)}")
         return status
+
+
+def _no_certificate(finding: PrivacyFinding) -> str:
+    """Return why a finding has no certificate; empty if it may have one."""
+    from dpaudit.contract import PrivacyVerdict
+
+    if finding.verdict != PrivacyVerdict.VIOLATION:
+        return "no violation was found, so no certificate is written"
+    if finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
+        return "a bet on all outputs refutes the claim and no event does, so no certificate is written"
+    if finding.rests_on_time:
+        return "the verdict rests on run times, which a certificate does not hold, so none is written"
+    return ""
+
+
+def _certificate_words(made: certificates.Certificate, path: str, data: str | None) -> str:
+    """Return what a certificate that was written shows, and how to check it."""
+    from dpaudit.evidence.certificate import Referred
+
+    again = ""
+    if data and (isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)):
+        again = f"; it names its inputs by recipe: replay with --data {data}"
+    checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
+    if made.relation is None:
+        checked += UNNAMED
+    lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
+    return f"the certificate {path} shows epsilon >= {lower}; {checked}{again}"
 
 
 class Replaying(NamedTuple):
@@ -412,6 +431,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     metric_place = None
     if asked.metric:
         metric_place = Place.parse("--metric", asked.metric)
+    # Modules beside the files that were named, and nothing that the certificate names.
     with importable(*(one.folder for one in (place, given, metric_place) if one is not None)):
         if place is not None:
             mechanism = place.find()
@@ -464,11 +484,13 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Place 
         return None
     if named is None:
         raise InputError(f"{source} must be left out: the certificate holds its inputs")
+    # Certificates of earlier versions have no number of the pair.
     if not isinstance(named.index, int):
         raise InputError(f"{source} must be left out: the certificate does not say which pair of a list it is about")
     if given is not None:
         pairs = pairs_at(given, certificate.seed)
     else:
+        # The relation by which audits make pairs of a dataset by default.
         relation = certificate.relation or Relation.ADD_REMOVE_ONE
         pairs = neighbours_of(
             read_dataset(str(asked.data), header=asked.header),
@@ -488,11 +510,13 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
     from dpaudit.report.words.claims import claim_words
     from dpaudit.report.words.events import answer_words
 
+    # Rounded down, as a lower bound, and never onto the claim that it exceeds.
     bound, certified = (
         significant(value, "down", digits=3, apart_from=found.epsilon)
         for value in (found.epsilon_lower, found.certified)
     )
     claim = f"{id} claims {claim_words(found.epsilon, found.delta)}"
+    # Said first: without it the bound proves nothing, however large it is.
     if not found.neighbours:
         exceeds = ""
         if found.epsilon_lower > found.epsilon:

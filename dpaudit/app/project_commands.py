@@ -51,11 +51,13 @@ def new(
     """
     from dpaudit.app.settings import begin
 
+    # The last file is the settings, which may have been there before.
     *written, settings = (path.name for path in begin(kind, name))
     if kind == "mechanism":
         place = f"{name}.py:{name}"
         claim = " --epsilon 1"
-    else:  # a learner states its own claim
+    # A learner states its own claim.
+    else:
         place = f"{name}.py:LEARNER"
         claim = ""
     lines = [
@@ -102,10 +104,8 @@ def check(asked: CheckOptions) -> int:
     accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to that
     epsilon. The last two whole checks are kept in .dpaudit, and `dpaudit diff` compares them.
     """
-    from dpaudit.app import check as checks
-    from dpaudit.app.comparison import check_text
     from dpaudit.app.kept import keep
-    from dpaudit.app.settings import find_settings, read_project
+    from dpaudit.app.settings import find_settings
     from dpaudit.contract import exit_status
 
     if asked.config is None:
@@ -114,6 +114,28 @@ def check(asked: CheckOptions) -> int:
         settings = Path(asked.config)
     if asked.dry_run:
         return _estimated(settings, asked)
+    checked = _checked(settings, asked)
+    # Printed before any file is written: what cannot be written changes nothing of what was found.
+    say(_rows_text(checked, asked.json))
+    status = exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
+    if (out := asked.out) is not None:
+        status = written(status, lambda: write_report(_run(asked, settings, checked), out))
+
+    def keep_check() -> None:
+        kept = keep(rendered(_run(asked, settings, checked), "json"), settings.resolve().parent)
+        notify("note", f"kept in {kept}; dpaudit diff compares it with the check before")
+
+    # A part of the audits is no check to compare others with.
+    if not asked.names:
+        status = written(status, keep_check)
+    return status
+
+
+def _checked(settings: Path, asked: CheckOptions) -> list[Checked]:
+    """Return what was found, in the order of the settings; an interruption shows what there is until then."""
+    from dpaudit.app import check as checks
+    from dpaudit.app.settings import read_project
+
     line = Line(sys.stderr, "audits")
 
     def show(done: int, total: int, name: str, share: float) -> None:
@@ -123,12 +145,6 @@ def check(asked: CheckOptions) -> int:
             line(done, total, f"{name} {share:.0%}", share)
         else:
             line(done, total, "", 0.0)
-
-    def rows_text() -> str:
-        rows = [one.row for one in checked]
-        if asked.json:
-            return json_lines(rows)
-        return check_text(rows, wants_color(), width_of(output()))
 
     chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
     checked: list[Checked] = []
@@ -144,30 +160,31 @@ def check(asked: CheckOptions) -> int:
             timeout=asked.timeout,
             time_limit=asked.time_limit,
         ):
-            checked.append(one)  # one by one, so that an interrupted check loses those under way at most
+            # One by one, so that an interrupted check loses those under way at most.
+            checked.append(one)
+            # Audits side by side end in any order.
             checked.sort(key=lambda one: chosen.index(one.row.name))
     except KeyboardInterrupt as stop:
         line.end()
         if checked:
-            say(rows_text())
+            say(_rows_text(checked, asked.json))
+        # The first note says what there is, the next one is the command that makes the rest.
         stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
         done = {one.row.name for one in checked}
         stop.add_note(asked.words([name for name in chosen if name not in done]))
         raise
     finally:
         line.end()
-    say(rows_text())
-    status = exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
-    if (out := asked.out) is not None:
-        status = written(status, lambda: write_report(_run(asked, settings, checked), out))
+    return checked
 
-    def keep_check() -> None:
-        kept = keep(rendered(_run(asked, settings, checked), "json"), settings.resolve().parent)
-        notify("note", f"kept in {kept}; dpaudit diff compares it with the check before")
 
-    if not asked.names:  # a part of the audits is no check to compare others with
-        status = written(status, keep_check)
-    return status
+def _rows_text(checked: Sequence[Checked], as_json: bool) -> str:
+    from dpaudit.app.comparison import check_text
+
+    rows = [one.row for one in checked]
+    if as_json:
+        return json_lines(rows)
+    return check_text(rows, wants_color(), width_of(output()))
 
 
 def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run:
@@ -184,6 +201,7 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
     labels = {}
     for audit in project.audit:
         labels[audit.name] = audit.mechanism
+        # A run has results by learner, so that audits of one mechanism need names of their own there.
         if often[audit.mechanism] > 1:
             labels[audit.name] += f" ({audit.name})"
     results: list[Result] = []
@@ -197,6 +215,7 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
         listed[label] = Listed(row.name, accepted)
         results += [replace(one, learner=label, task=f"{label}/{one.task}", index=len(results)) for one in found]
         if row.verdict == TaskVerdict.FAILED:
+            # An audit that raised is in the report with its error, and no result.
             faults.append(Fault(label, row.why))
     audited = [row.mechanism for row, _ in checked]
     root = settings.resolve().parent
@@ -207,6 +226,7 @@ def _estimated(settings: Path, asked: CheckOptions) -> int:
     from dpaudit.app.check import estimate
 
     found = estimate(settings, asked.names)
+    # An audit that cannot be prepared has its error in the place of a time.
     times = {name: seconds for name, seconds in found.items() if not isinstance(seconds, str)}
     width = max(map(len, found))
     say("".join(f"{printable(name).ljust(width)}  about {duration(seconds)}\n" for name, seconds in times.items()))
@@ -240,13 +260,16 @@ def diff(
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
     if not paths:
         root = find_settings().parent
+        # The last two whole checks, the older one first.
         paths = (str(root / BEFORE), str(root / LAST))
+        # The first check has nothing to be compared with.
         if not (root / BEFORE).is_file():
             number = "no check"
             if (root / LAST).is_file():
                 number = "one check"
             raise InputError(f"there is {number} in {root / FOLDER}: run `dpaudit check` again, or give OLD and NEW")
     changes = compare(*map(read_rows, paths))
+    # A change that is neither better nor worse counts as no harm.
     worse = sum(bool(change.worse) for change in changes)
     status = 0
     label = "NOT WORSE"

@@ -41,6 +41,7 @@ def claim_row(
     name: str, mechanism: str, found: Sequence[OneAudit | Result], *, why: str = "", accepted: Accepted | None = None
 ) -> ClaimRow:
     """Return what was found of the privacy of one mechanism, or of its utility."""
+    # Results of one row are about one promise.
     of_utility = found[0].kind == "utility"
     views = [view_of(one) for one in found]
     if of_utility:
@@ -49,7 +50,9 @@ def claim_row(
     row = row_of(views)
     verdict = row.utility_verdict if of_utility else row.privacy_verdict
     numbers = {column: number for column, number in numbers_of(row).items() if number is not None}
+    # It is words, and the others are numbers.
     claim = numbers.pop("curve_claim", UNSET)
+    # Up to the epsilon that was accepted; a leak that has grown is a violation again.
     if verdict == PrivacyVerdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
         verdict = TaskVerdict.ACCEPTED
     return ClaimRow(
@@ -78,4 +81,5 @@ def reason_of(results: Sequence[Result]) -> str:
 
 
 def _most(numbers: Mapping[str, float]) -> float:
+    # By exact laws or by runs, whichever shows more.
     return max(numbers.get("exact_epsilon", 0.0), numbers.get("epsilon_lower", 0.0))

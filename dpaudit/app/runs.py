@@ -105,9 +105,11 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     from dpaudit.files import locked_folder
     from dpaudit.seeding import check_seed
 
+    # Before learners are loaded, which runs their modules.
     check_seed(asked.seed)
     registry = find_learners(asked.learners)
     entries = [registry.get(id) for id in dict.fromkeys(asked.ids)] or registry.entries
+    # Statements are checked beside all learners; without these they have a command of their own.
     statements = registry.statements
     if asked.ids:
         statements = ()
@@ -125,6 +127,7 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     if not plan.tasks:
         why = "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults)
         raise InputError(why or "there is nothing to audit")
+    # A run is resumed only by the code that began it, whose digests stand in the header.
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(statement.check, "__module__", "")) for statement in statements}
     header = Header(
@@ -140,6 +143,7 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
         subjects=subjects_of((entry.id for entry in entries), paths=asked.learners),
     )
     path = Path(asked.out) / FILENAME
+    # Two runs in one folder would mix their lines.
     with locked_folder(path.parent):
         if asked.resume:
             store = Store.resume(path, header)
@@ -147,6 +151,7 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
             store = Store.start(path, header)
         try:
             _execute(asked, shown, plan, store)
+            # Only a run that came to its end is sealed; an interrupted one goes on with --resume.
             store.finish()
             return _report(html, shown, path)
         except KeyboardInterrupt as stop:
@@ -170,8 +175,10 @@ def _execute(asked: RunOptions, shown: Shown, plan: Plan, store: Store) -> None:
     )
     stream = None if shown.quiet else sys.stderr
     progress = Progress(stream, len(plan.tasks), len(store.done))
+    # An error or an interrupt ends the workers at once.
     with progress, closing(records):
         for record in records:
+            # Stored before it is shown: what was counted is never lost.
             store.append(record)
             progress(record)
 
@@ -185,7 +192,7 @@ def _report(html: bool, shown: Shown, path: Path) -> int:
     if shown.json:
         say(rendered(run, "json"))
     else:
-        say(_on_console(run, shown))
+        say(_on_console(run, shown.verbose))
     _show_faults(run, found)
     status = found.allowed_status if shown.allow_no_evidence else found.status
     made = [path]
@@ -198,29 +205,27 @@ def _report(html: bool, shown: Shown, path: Path) -> int:
     if html:
         forms.append("html")
     for form in forms:
+        # A report that cannot be written can be made again from the run, whose results are kept.
         status = written(status, partial(write, path.with_name(f"report.{form}")))
     notify("note", f"wrote {', '.join(map(str, made))}")
     return status
 
 
-class Rendering(NamedTuple):
-    """The options of ``dpaudit report``."""
-
+@command("report", "dpaudit report reports/latest --out report.html")
+def report(
+    path: Annotated[str, argument("PATH")],
     format: Annotated[
         str | None,
         given(
             "what to render (default: what the suffix of --out says, else console)",
             choices=["console", *(suffix[1:] for suffix in FORMS)],
         ),
-    ]
-    out: Annotated[str | None, given("where to (default: standard output)", metavar="FILE")]
-    json: Json
-    verbose: Verbose
-    allow_no_evidence: AllowNoEvidence
-
-
-@command("report", "dpaudit report reports/latest --out report.html")
-def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
+    ],
+    out: Annotated[str | None, given("where to (default: standard output)", metavar="FILE")],
+    json: Json,
+    verbose: Verbose,
+    allow_no_evidence: AllowNoEvidence,
+) -> int:
     """Render stored results as text, JSON or HTML without running anything; the exit status is that of the results.
 
     PATH is a run (a folder, or run.jsonl) or its report.json. Bounds and verdicts are shown as they are stored:
@@ -231,11 +236,12 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     from dpaudit.files import write_file
     from dpaudit.report.json import run_in
 
-    suffix = "json" if shown.json else shown.format
+    suffix = "json" if json else format
     if suffix is None:
         suffix = "console"
-        if shown.out is not None:
-            suffix = suffix_of(shown.out)
+        if out is not None:
+            suffix = suffix_of(out)
+    # A report in JSON holds its run whole.
     stored = Path(path)
     if stored.suffix == ".json" and stored.is_file():
         run = run_in(stored.read_bytes(), path)
@@ -243,13 +249,14 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
         run = load_run(path)
     found = outcome(run)
     if suffix == "console":
-        text = _on_console(run, shown)
+        text = _on_console(run, verbose)
     else:
         text = rendered(run, suffix)
-    status = found.allowed_status if shown.allow_no_evidence else found.status
-    if (out := shown.out) is None:
+    status = found.allowed_status if allow_no_evidence else found.status
+    if out is None:
         say(text)
     else:
+        # A file that the user names: links are followed, and /dev/stdout is written to.
         status = written(status, lambda: write_file(out, text.encode()))
     if found.missing:
         notify("note", f"{len(found.missing)} of {len(run.header.plan)} audits have no result; `--resume` goes on")
@@ -257,11 +264,11 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     return status
 
 
-def _on_console(run: Run, shown: Shown | Rendering) -> str:
+def _on_console(run: Run, verbose: bool) -> str:
     from dpaudit.report import console
 
     color = wants_color()
-    if shown.verbose:
+    if verbose:
         return console.full(run, color)
     return console.render(run, color, width_of(output()))
 
@@ -293,7 +300,9 @@ def verify(
     from dpaudit.evidence.records import State
     from dpaudit.evidence.verification import verify_file, verify_run
 
+    # A finding or a certificate; a run is a folder.
     if Path(path).suffix == ".json" and Path(path).is_file():
+        # A single file has no tasks and no total.
         for name, value in (("again", again), ("total", total)):
             if value is not None:
                 raise InputError("{" + name + "} is for the folder of a run", names=(name,))
@@ -328,6 +337,7 @@ def _lines(found: Verified) -> Lines:
         rest = f"; not recomputed: {left}"
     lines.append(("recomputed", f"bounds and verdicts follow from the counts that are stored{rest}"))
     if again := len(found.again):
+        # With other versions, or randomness of its own, a task must give the same verdict only.
         same = sum(not one.differences for one in found.again)
         rest = ""
         if same < again:

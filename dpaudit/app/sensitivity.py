@@ -74,6 +74,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     with importable(*(one.folder for one in (place, given_pairs) if one is not None)):
         function = place.find()
         pairs = dataset = None
+        # Without data the audit refuses them.
         bounds: Any = asked.bounds
         if asked.data is not None:
             dataset = read_dataset(asked.data, header=asked.header)
@@ -96,8 +97,10 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
             include_data=asked.include_data,
             seed=asked.seed,
         )
+        # The function is somebody's code, which may end its process.
         made = in_own_process(partial(_as_json, audited))
     finding: SensitivityFinding | RecordedFinding = decode(made, SensitivityFinding | RecordedFinding)
+    # The default is left out of the command that repeats it.
     options = asked._asdict() | {"seed": asked.seed or None}
     repeat = command_line("sensitivity", id, {}, options)
     data = {"id": id, "finding": finding.to_dict()}

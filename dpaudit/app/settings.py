@@ -24,6 +24,7 @@ from dpaudit.files import append_line, write_file
 from dpaudit.neighbours.own_data.value_bounds import bounds_of_text
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 
+# The line to write for each key that is required.
 _EXAMPLES_OF_KEYS = {
     "name": 'name = "mean"',
     "mechanism": 'mechanism = "mean.py:mean"',
@@ -31,6 +32,7 @@ _EXAMPLES_OF_KEYS = {
     "date": "date = 2026-01-31",
     "epsilon": "epsilon = 1",
 }
+# Types as somebody who writes TOML knows them; the library's own messages name those of Python.
 _TYPES_IN_WORDS = {
     msgspec.inspect.IntType: "a whole number",
     msgspec.inspect.FloatType: "a number",
@@ -65,6 +67,7 @@ class Accepted(Frozen, frozen=True, kw_only=True):
     epsilon: Amount
 
     def __post_init__(self) -> None:
+        # An acceptance of any epsilon would accept everything that is found later.
         if not math.isfinite(self.epsilon):
             raise InputError.of("epsilon", self.epsilon, "a finite number")
         away = abs((self.date - datetime.date.today()).days)
@@ -159,10 +162,12 @@ def read_project(path: Path) -> Project:
             if isinstance(one, dict):
                 name = one.get("name", number)
             audits.append(_record(Audit, one, f"audit {name!r}"))
+        # The audits apart, so that a message names the one that is wrong.
         shared = _record(Project, {name: value for name, value in table.items() if name != "audit"}, "the project")
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     project = msgspec.structs.replace(shared, audit=tuple(audits))
+    # Reports, `diff` and the words of a command know an audit by its name.
     names = [one.name for one in project.audit]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"{path}: each audit needs a name of its own; {', '.join(twice)} is there twice")
@@ -178,7 +183,8 @@ def _parsed(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
         raise InputError(f"{path} is nested too deep to be read") from None
-    except ValueError as error:  # of TOML, of UTF-8, and of integers of too many digits
+    # Errors of TOML, of UTF-8, and of integers of too many digits.
+    except ValueError as error:
         raise InputError(f"{path} is no TOML: {error!s:.300}") from None
 
 
@@ -188,13 +194,15 @@ def _record(kind: type[Kind], given: Any, where: str) -> Kind:
         raise InputError(f"{where}: must be a table, got {given!r:.60}")
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     own = [name for name in kind.__annotations__ if name in fields]
-    fields = {name: fields[name] for name in (*own, *fields)}  # a message names those of an audit before its options
+    # A message names those of an audit before its options.
+    fields = {name: fields[name] for name in (*own, *fields)}
     for key in given:
         if key not in fields:
             raise InputError(f"{where} has no key {key!r}{_near(key, fields)}")
     for name, field in fields.items():
         if field.required and name not in given:
             raise InputError(f"{where}: {name} is missing; add {_EXAMPLES_OF_KEYS[name]}")
+    # Value by value, so that a message names the key and its audit.
     found = {name: _value(fields[name].type, value, f"{name} of {where}") for name, value in given.items()}
     try:
         return kind(**found)
@@ -203,6 +211,7 @@ def _record(kind: type[Kind], given: Any, where: str) -> Kind:
 
 
 def _value(kind: Any, given: Any, where: str) -> Any:
+    # A table within a table has keys of its own to be named.
     if kind == Accepted | None and isinstance(given, dict):
         return _record(Accepted, given, where)
     try:
@@ -219,6 +228,7 @@ def _line(where: str, given: Any) -> str:
     with suppress(InputError):
         bounds = bounds_of_text(given)
         if isinstance(bounds, dict):
+            # The line to write, in the form that the file takes.
             pairs = (f"{key_in_toml(name)} = {_pair_in_toml(ends)}" for name, ends in bounds.items())
             return f"; write bounds = {{ {', '.join(pairs)} }}"
         return f"; write bounds = {_pair_in_toml(bounds)}"
@@ -269,6 +279,7 @@ def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None 
     for path in made:
         if path.exists():
             raise InputError(f"{path.name} is there already: choose another name, or remove it")
+    # Everything that can be refused is refused before anything is written.
     settings, entry = _entry(here, kind, name)
     begun = settings.exists()
     written: list[Path] = []
@@ -276,7 +287,8 @@ def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None 
         for path, template in made.items():
             write_file(path, _filled(template, name).encode())
             written.append(path)
-        append_line(settings.resolve(), entry.encode())  # a project may link to its settings
+        # A project may link to its settings.
+        append_line(settings.resolve(), entry.encode())
     except OSError:
         # A half of what is begun would be in the way of a second try.
         for path in written:
@@ -294,7 +306,9 @@ def _entry(here: Path, kind: Literal["mechanism", "learner"], name: str) -> tupl
         path = here / FILE
     if path.is_file() and path.parent != here:
         raise InputError(f"the settings of this project are {path}: work in {path.parent}, so that its places hold")
+    # An empty file has no head yet.
     begun = path.is_file() and path.read_text(encoding="utf-8").strip()
+    # A file without audits is no project that can be read, and has no name that is taken.
     if begun and "[[" in begun and name in {audit.name for audit in read_project(path).audit}:
         raise InputError(f"{path.name} has an audit {name!r} already: choose another name")
     table = "tool.dpaudit.audit" if path.name == PYPROJECT else "audit"

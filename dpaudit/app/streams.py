@@ -13,11 +13,14 @@ from typing import Any, TextIO
 
 from dpaudit.escaping import printable, printable_page, shortened
 
+# Characters of a message: it may hold the text of an exception of audited code.
 _LONGEST_LINE = 1_500
 
+# The width where no terminal states one: of text, and of messages, which are then not broken.
 _COLUMNS = 80
 _UNBROKEN = 1_000_000
 
+# The standard output of the command, while what else is printed goes to standard error.
 _ours: list[TextIO] = []
 # Notes to be shown with the result; they go with the command that came to none.
 pending: list[str] = []
@@ -47,8 +50,10 @@ def output() -> TextIO:
 def say(text: str) -> None:
     """Write to standard output what a terminal cannot obey; a reader that has gone (``| head``) changes no status."""
     while pending:
+        # Notes belong to a result, and stand before it; an error is shown without them.
         notify("note", pending.pop(0))
     stream = output()
+    # What a terminal of another encoding cannot show is escaped: an ASCII locale is no fault.
     encoding = getattr(stream, "encoding", None) or "utf-8"
     text = printable_page(text)
     try:
@@ -67,6 +72,7 @@ def lost_by_help(error: OSError) -> bool:
 
     The library for commands writes these pages itself, and its errors name no file.
     """
+    # click writes pages of help itself, so that only the place of the error tells it apart.
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
@@ -91,7 +97,8 @@ def open_missing() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
+            # `open` takes the lowest number that is free, which is this one.
+            os.open(os.devnull, os.O_RDWR)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             mode = "r" if name == "stdin" else "w"
@@ -155,6 +162,7 @@ def complain(label: str, text: str, *more: tuple[str, str]) -> None:
     """Write to standard error why there is no result, with what to do: broken at the width of a terminal alone."""
     from dpaudit.report.terminal import laid_out
 
+    # A command that is to be copied stays in one line in files and pipes.
     width = _UNBROKEN
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
@@ -174,6 +182,7 @@ def wants_color(stream: TextIO | None = None) -> bool:
     The two variables are those that many programs share (no-color.org, force-color.org), so that no command has an
     option for it.
     """
+    # A refusal wins over FORCE_COLOR.
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream or output()).isatty()

@@ -179,6 +179,7 @@ def prepared(
     files and folders with learners beside the installed ones. `InputError` if the mechanism or its pairs are not there,
     or do not fit each other.
     """
+    # Settings and commands call the same things by other names, and messages name what was typed.
     role, pairs_role = roles
     place = _place(mechanism, role, root)
     pairs = _place(options.pairs, pairs_role, root)
@@ -187,14 +188,17 @@ def prepared(
             found: Any = _learner(mechanism, parameters, paths)
         else:
             found = _placed(mechanism, parameters, options, place)
+        # Stored apart, n and the kind of pairs, as tasks of a run have them.
         if isinstance(found, Learner) and (options.pairs is None or is_source(options.pairs)):
             examples = examples_of(options.pairs) or options.n
             options = replace(options, n=examples, pairs=without_examples(options.pairs))
         source = options.pairs
+        # A function without pairs or data has them beside it, in PAIRS.
         if place is not None and source is None and options.data is None and not isinstance(found, Learner):
             pairs = pairs_beside(place, pairs_role)
             source = f"{mechanism.rpartition(':')[0]}:{pairs.name}"
-        options.curve_claim()  # refused before the data are read
+        # Refused before the data are read.
+        options.curve_claim()
         given, dataset = _inputs(options, found, pairs, seed)
         yield Prepared(found, options, seed, given, dataset, source, pairs)
 
@@ -202,6 +206,7 @@ def prepared(
 def _inputs(options: AuditOptions, mechanism: Any, pairs: Place | None, seed: int) -> tuple[Any, Dataset | None]:
     """Return the pairs, or a text for them, and the dataset, one of which is None."""
     if options.data is None:
+        # Silently ignored they would pass for applied.
         for name in ("header", "bounds", "unit", "outside", "group"):
             if getattr(options, name) != OPTIONS[name].default:
                 message = "{" + name + "} belongs to {data}, which must be given too"
@@ -215,7 +220,8 @@ def _inputs(options: AuditOptions, mechanism: Any, pairs: Place | None, seed: in
         raise InputError(
             "{pairs} must be left out where {data} is given: pairs are made of it", names=("pairs", "data")
         )
-    from dpaudit.neighbours.own_data.dataset_files import read_dataset  # loads pandas
+    # Loads pandas.
+    from dpaudit.neighbours.own_data.dataset_files import read_dataset
 
     bounds = options.bounds
     if isinstance(bounds, str):
@@ -236,6 +242,7 @@ def _place(text: str | None, role: str, root: Path) -> Place | None:
 
 def _learner(id: str, parameters: Parameters, paths: tuple[str, ...]) -> Learner:
     entry = load(paths).get(id)
+    # Workers cannot import the private module of a learner from a path.
     send_private(entry.learner.__module__)
     with blamed(f"the learner {entry.id}"):
         return entry.build(**{**entry.instance.parameters, **parameters})
@@ -250,6 +257,7 @@ def _placed(name: str, parameters: Parameters, options: AuditOptions, place: Pla
         return mechanism
     if not callable(mechanism):
         raise InputError(f"{name} must be a function (data, rng) -> output, got {mechanism!r:.100}")
+    # Examples are counted in samples, which only a learner has.
     if options.n is not None:
         text = "{n} is for learners, whose samples are crafted; {audited} gets the pairs given"
         raise InputError(text, names=("n",), audited=name)

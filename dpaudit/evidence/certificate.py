@@ -235,11 +235,13 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     seal: str = ""
 
     def __post_init__(self) -> None:
+        # One grammar holds for writer, reader and verifier: what a file may not say no certificate says in memory.
         stored = encodable(self)
         try:
             verify_certificate.checked(stored)
         except ValueError as error:
             raise InputError(f"a certificate cannot say this: {error}") from None
+        # None is not decided, and allowed: whoever replays the certificate may give a relation or a metric.
         found, words = related(stored)
         if found is False:
             raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
@@ -252,6 +254,7 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     def write(self, path: str | Path) -> None:
         """Write the certificate as one JSON file; `InputError` if the verifier's arithmetic does not bear it out."""
         data = f"{json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)}\n".encode()
+        # Before anything is written: no file is made that its own verifier calls wrong.
         _bear_out(data, "this certificate")
         write_file(path, data)
 
@@ -268,6 +271,7 @@ def _bear_out(data: bytes, name: str) -> None:
 
 def seal_of(data: Mapping[str, JsonValue]) -> str:
     """Return the BLAKE2b-256 digest over a certificate as JSON-safe data: keys sorted, with an empty seal."""
+    # As `certificate_grammar.sealed` computes it with the standard library.
     text = json.dumps({**data, "seal": ""}, sort_keys=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
 
@@ -283,6 +287,7 @@ def read(path: str | Path) -> Certificate:
     """
     try:
         with open(path, "rb") as file:
+            # A byte more than is allowed shows that a file is too large, without reading all of it.
             data = file.read(MOST_BYTES + 1)
         stored = parsed(data)
         kind = None
@@ -290,11 +295,13 @@ def read(path: str | Path) -> Certificate:
             kind = stored.get("kind")
         if kind != "certificate":
             raise ValueError(f"its kind must be certificate, got {kind!r:.60}")
+        # What the verifier calls wrong is refused here too.
         _bear_out(data, str(path))
         found: Certificate = decode(data, Certificate)
         return replace(found, seal="")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    # It is a ValueError too, and has said what is wrong.
     except InputError:
         raise
     except (ToolFault, ValueError, RecursionError) as error:
@@ -338,12 +345,14 @@ def counted(
                 calls[side] += 1
                 scatter[side] += inside**2 / len(codes)
         right.append(((said == 1) == (turns == likelier))[said > 0])
+    # Runs of one call may share randomness: counts of calls are then farther apart than those of independent runs.
     if sampler.mechanism.batched and not calls_agree(zip(hits, sizes, calls, scatter, strict=True)):
         raise InputError(
             "outputs of one call depend on each other, so that counts of batches show nothing: make runs one by one, "
             "without {batched}",
             names=("batched",),
         )
+    # Coins in the place of guesses that are missing, where fewer runs than that are in the event.
     fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "certificate", purpose, "fill")
     every = np.concatenate(right)
     if number is None:

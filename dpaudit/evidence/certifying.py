@@ -126,41 +126,36 @@ def make(
     if strategy is None and is_strategy(pairs):
         strategy = pairs
     maker = _Maker(finding, listed, name or "a mechanism", place, look.include_data)
-    if mechanism is not None:
-        check_built(mechanism, "mechanism")
-        if trials is None:
-            runs = finding.confirmation_trials or finding.trials
-        else:
-            runs = read_integer("trials", trials, 10)
-        sampler = sampler_of(
-            mechanism,
-            finding.seed,
-            batched=batched,
-            probe=look.probe,
-            n_jobs=n_jobs,
-            backend=execution.backend,
-            address=execution.address,
-            timeout=timeout,
-            timeout_is=execution.timeout_is,
-        )
-        maker = replace(maker, name=name or sampler.mechanism.name)
-        hidden = not look.include_data and any(pair.withheld for pair in listed)
-        # The runs of the search, and the fresh ones on both sides.
-        planned = (SEARCH + 2) * runs
-        followed_runs = followed(execution.progress, planned, "runs for the certificate")
-        with withholding(hidden), gathered(), followed_runs as report:
-            sampler = without_shared(replace(sampler, report=report), listed[0])
-            search = WitnessSearch(
-                sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, look.float_bits
-            )
-            for index, start, share in maker.begun(search):
-                smaller = [start]
-                if shrinks:
-                    smaller = maker.smaller(search, index, start, strategy, bounds)
-                found = maker.confirmed(search, index, smaller, bound, search.error / share)
-                if found is not None:
-                    return found
-    return maker.of_finding()
+    if mechanism is None:
+        return maker.of_finding()
+    check_built(mechanism, "mechanism")
+    if trials is None:
+        runs = finding.confirmation_trials or finding.trials
+    else:
+        runs = read_integer("trials", trials, 10)
+    sampler = sampler_of(
+        mechanism,
+        finding.seed,
+        batched=batched,
+        probe=look.probe,
+        n_jobs=n_jobs,
+        backend=execution.backend,
+        address=execution.address,
+        timeout=timeout,
+        timeout_is=execution.timeout_is,
+    )
+    maker = replace(maker, name=name or sampler.mechanism.name)
+    hidden = not look.include_data and any(pair.withheld for pair in listed)
+    # The runs of the search, and the fresh ones on both sides.
+    planned = (SEARCH + 2) * runs
+    followed_runs = followed(execution.progress, planned, "runs for the certificate")
+    with withholding(hidden), gathered(), followed_runs as report:
+        # An audit finds parts that runs share when they change; these runs have to know them before.
+        sampler = without_shared(replace(sampler, report=report), listed[0])
+        search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, runs, look.float_bits)
+        found = maker.searched(search, bound, shrinks=shrinks, strategy=strategy, bounds=bounds)
+    # The mechanism was at hand, and still no explicit event holds up on fresh runs.
+    return found or maker.of_finding()
 
 
 def _counts_of(witness: Witness) -> Counts | None:
@@ -228,6 +223,8 @@ class WitnessSearch:
         A pair on which runs raise, where they did not on the first one, is one that the mechanism refuses.
         """
         self.tried += not first
+        # By what the inputs are and not by their turn in the search: the same pair has the same runs, whatever was
+        # tried before.
         address = ("certificate", "search", digest_of(pair.data), digest_of(pair.neighbour), self.runs)
         sides = self.sampler.sides(pair, address, self.runs)
         self.made += 2 * self.runs
@@ -245,6 +242,7 @@ class WitnessSearch:
         key = (digest_of(pair.data), digest_of(pair.neighbour))
         if key not in self.known:
             spent = self.tried >= MOST_PAIRS or self.made + 2 * self.runs > self.limit
+            # No pair of equal inputs is a witness; an input without a digest has no address of its own.
             hopeless = spent or key[0] == key[1] or "" in key
             self.known[key] = None if hopeless else self.refutes(pair)
         return self.known[key]
@@ -255,6 +253,8 @@ def shrink_by_strategy(search: WitnessSearch, start: Small[ChosenEvent], strateg
     import hypothesis
 
     yield start
+    # Nothing is left to chance or to an earlier session: the same finding gives the same certificate. Runs of a
+    # mechanism take longer than hypothesis allows for an example.
     settings = hypothesis.settings(
         max_examples=MOST_PAIRS,
         database=None,
@@ -271,6 +271,7 @@ def shrink_by_strategy(search: WitnessSearch, start: Small[ChosenEvent], strateg
         return
     pair = Pair(data, neighbour, start.pair.origin)
     chosen = search.better(pair)
+    # What is simplest to hypothesis may be larger than the pair that was audited.
     if chosen is not None and complexity(pair) < complexity(start.pair):
         yield Small(pair, chosen)
 
@@ -285,6 +286,19 @@ class _Maker:
     place: str
     include_data: bool
 
+    def searched(
+        self, search: WitnessSearch, bound: str, *, shrinks: bool, strategy: Any, bounds: ValueRange
+    ) -> Certificate | None:
+        """Return the certificate of a witness that a search made simpler; None if fresh runs confirm none."""
+        for index, start, share in self.begun(search):
+            smaller = [start]
+            if shrinks:
+                smaller = self.smaller(search, index, start, strategy, bounds)
+            found = self.confirmed(search, index, smaller, bound, search.error / share)
+            if found is not None:
+                return found
+        return None
+
     def begun(self, search: WitnessSearch) -> Iterator[tuple[int, Small[ChosenEvent], int]]:
         """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
 
@@ -296,6 +310,7 @@ class _Maker:
         if witness.pair in numbers:
             first = [witness.pair]
         else:
+            # A variation is known by the words of its origin: pairs of the same words come first.
             first = sorted(numbers, key=lambda i: self.pairs[i].origin.text != witness.origin.text)[:STARTS]
         rest = [index for index in numbers if index not in first][:STARTS]
         found = False
@@ -316,6 +331,8 @@ class _Maker:
         if strategy is not None:
             found = shrink_by_strategy(search, start, strategy)
         else:
+            # An input that is named by recipe may lose records, whose numbers the certificate states; other values it
+            # cannot name.
             hidden = start.pair.origin.kind.own and not self.include_data
             found = shrink(search.better, start, values=not hidden, bounds=bounds)
         return [one for one in found if one is start or self._inputs(index, one.pair, one.records, whole=False)]
@@ -330,6 +347,8 @@ class _Maker:
         """
         claim = self.finding
         sampler = search.sampler
+        # The smallest one first. These runs choose the pair, so that the fresh ones are counted for one pair and one
+        # event only.
         for small in reversed(smaller):
             chosen = small.chosen
             events = (chosen.event, UNSET)
@@ -340,6 +359,8 @@ class _Maker:
         else:
             return None
         number = None
+        # Fixed before the fresh runs, so that the bound holds in whatever state earlier runs leave the mechanism.
+        # Only batches with delta = 0 are counted whole.
         if claim.delta or not sampler.mechanism.batched:
             number = fewer(again, search.most)
         counts = counted(sampler, "confirm", small.pair, events, chosen.direction, search.most, number)
@@ -348,6 +369,7 @@ class _Maker:
         lower = counts.epsilon_lower(bound, claim.delta, error)
         inputs = self._inputs(index, small.pair, small.records, whole=small is smaller[0])
         made = self.pairs[index]
+        # An event may name a value of somebody's data; such an event is not certified.
         shown = self.include_data or not made.withheld or is_coarse(made.sides[0].coarse, chosen.event)
         if lower <= claim.epsilon or inputs is None or not shown:
             return None
@@ -368,6 +390,7 @@ class _Maker:
         """Return the certificate with the finding's own pair, event and counts."""
         finding = self.finding
         witness = finding.witness
+        # The claim is a curve: it is refuted as a whole, and the point of it that the finding states is not.
         if finding.epsilon_lower <= finding.epsilon and finding.curve_test is not None:
             raise InputError(
                 "a bet on all outputs refutes the claim, and no event refutes a point of it, which is what a "
@@ -428,6 +451,7 @@ class _Maker:
         """
         found: list[Input] = []
         hidden = pair.origin.kind.own and not self.include_data
+        # Of people's data not even a value that JSON could hold is written down.
         for value, kept in zip((pair.data, pair.neighbour), records or (None, None), strict=True):
             if not hidden:
                 with suppress(InputError):  # JSON has no such value

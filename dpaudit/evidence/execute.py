@@ -45,6 +45,7 @@ def execute(
     """
     read_choice("backend", backend, BACKENDS)
     check_jobs(n_jobs, DASK if backend == DASK else None, address)
+    # Before the first record is asked for: a path that does not load is refused before anything runs.
     load(paths)
     todo = {task.key: task for task in tasks if task.key not in done}
     # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
@@ -67,6 +68,7 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
         return Failure(**task.recorded, error=f"{type(error).__name__}: {error}{place}")
 
 
+# Records come as bytes that are checked as they are read: the process has run third-party code.
 def _attempted(task: Task, seed: int, paths: tuple[str, ...]) -> bytes:
     return as_json(_attempt(task, seed, paths))
 
@@ -79,6 +81,8 @@ def _records(
         return
     calls = {key: partial(_attempted, task, seed, paths) for key, task in tasks.items()}
     if backend in ("threading", DASK) or not can_fork():
+        # One task at a time: tasks are long, and a kill should cost no more than those under way. Records are stored
+        # as they come; the seal puts them into the order of the plan.
         records = spread(
             list(calls.values()), ordered=False, batch_size=1, n_jobs=n_jobs, backend=backend, address=address
         )
@@ -93,6 +97,7 @@ def _records(
 
         for key, found in apart(made, calls, effective_n_jobs(n_jobs)):
             if isinstance(found, DpauditError):
+                # The task that ended its process has failed alone, and the run goes on.
                 yield Failure(**tasks[key].recorded, error=f"WorkerDied: the task {found}")
             else:
                 yield decode(found, Result | Failure)
@@ -140,6 +145,7 @@ class Progress:
             learner = record.learner
             found = kind_of(record)
             if record.fault is not None:
+                # A control may stand in a run with several parameters; each of these must be detected.
                 control = canonical([learner, record.parameters])
                 self._detected[control] = detects([record]) or self._detected.get(control, False)
         self._counts[found] += 1

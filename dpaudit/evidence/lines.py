@@ -15,6 +15,7 @@ from dpaudit.record import Frozen, encodable
 
 def write_line(record: Frozen, before: str = "") -> bytes:
     """Return a record as one line: keys sorted, no spaces, and a BLAKE2b-256 digest that continues `before`."""
+    # `linked` puts the digest in the place of one that is there.
     return linked(canonical({**encodable(record), "digest": "0" * 64}).encode() + b"\n", before)
 
 
@@ -22,8 +23,11 @@ def linked(line: bytes, before: str) -> bytes:
     """Return a line as canonical JSON with a digest that continues another one."""
     fields = _fields(line)
     try:
+        # In a sealed file `before` is the digest of the line above: whoever moves, drops or adds a line would have to
+        # change all after it.
         rest = canonical({name: value for name, value in fields.items() if name != "digest"})
         digest = hashlib.blake2b((before + rest).encode(), digest_size=32).hexdigest()
+        # A line keeps its end, or that it has none: the lines of a file are read without theirs.
         return canonical({**fields, "digest": digest}).encode() + line[len(line.rstrip(b"\n")) :]
     except (ValueError, RecursionError):
         raise ToolFault("altered since it was written: dpaudit writes no such JSON") from None
@@ -31,6 +35,7 @@ def linked(line: bytes, before: str) -> bytes:
 
 def chained(header: Header, lines: Iterable[bytes]) -> bytes:
     """Return a sealed file: the header, lines in the order of the plan, each continuing the last one, and the seal."""
+    # Each line continues the one before, so that the last digest, the total, is over all bytes of the file.
     file = [write_line(header)]
     for line in lines:
         file.append(linked(line, digest_in(file[-1])))

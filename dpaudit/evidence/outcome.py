@@ -87,6 +87,7 @@ def kind_of(result: Result) -> str:
     if result.fault is not None:
         return ON_CONTROLS
     verdict = _verdict(result) or _BELOW
+    # Progress has one count for promises that are kept, of privacy and of accuracy.
     if verdict == UtilityVerdict.HOLDS:
         return PrivacyVerdict.CONSISTENT
     return verdict
@@ -99,11 +100,13 @@ def outcome(run: Run) -> Outcome:
         if result.kind in AUDITS:
             groups.setdefault((result.learner, canonical(result.parameters)), []).append(result)
     done = {result.task for result in run.results}
+    # A task that failed has a record and no result: nothing is known of its learner.
     missing = [planned for planned in run.header.plan if planned.task not in done]
     sound = [result for result in run.results if result.fault is None]
     # An audit that is missing may yet detect the leak.
     open_to = {planned.learner for planned in missing}
     controls = [found for (id, _), found in groups.items() if found[0].fault is not None and id not in open_to]
+    # A violation that a project accepts is reported and does not fail.
     accepted = {learner for learner, listed in run.listed.items() if listed.accepted}
     return Outcome(
         violations=tuple(one.task for one in sound if refutes(one) and one.learner not in accepted),

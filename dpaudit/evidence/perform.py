@@ -93,6 +93,7 @@ def perform(
     entry = registry.get(task.learner)
     learner = entry.build(**task.parameters)
     if n_jobs != 1 or backend is not None:
+        # Workers cannot import the private module of a learner that was loaded from a path.
         send_private(entry.learner.__module__)
     finding: AnyFinding
     if isinstance(arguments, ExactArguments):
@@ -268,6 +269,7 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     except _OutOfTime as ended:
         printed = found = best = ""  # there are no numbers to fill in
         *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
+        # The innermost line of the check's own file says more than one of a library that it calls.
         file = getattr(getattr(inspect.unwrap(statement.check), "__code__", None), "co_filename", None)
         part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
         stopped_in = f"{part.name}, line {part.lineno}: {part.line}"
@@ -333,6 +335,7 @@ def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> 
     return re.sub(r"{([^{}]*)}", number, template)
 
 
+# Learners import nothing of dpaudit but the contract, so that their checks are given the rest.
 class _Tools:
     """The functions that checks of statements are given, as `contract.Tools` declares them."""
 
@@ -352,6 +355,7 @@ def _time_limited(seconds: float | None) -> Iterator[None]:
     if seconds is None:
         yield
         return
+    # Python runs the handlers of signals in the main thread alone.
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         message = "{time_limit} needs the main thread of a process on a POSIX system"
         raise InputError(message, names=("time_limit",), value=seconds)
@@ -364,5 +368,6 @@ def _time_limited(seconds: float | None) -> Iterator[None]:
     try:
         yield
     finally:
+        # The timer goes before the handler: without one the signal would end the process.
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -76,6 +76,7 @@ def make_plan(
     Options.time_limit.read(time_limit)
     timeout = Options.timeout.read(timeout)
     if timeout is not None:
+        # Refuses one on systems that cannot end a run.
         Timeout(timeout)
     tasks: dict[str, Task] = {}
     notes: list[str] = []
@@ -107,12 +108,14 @@ def _plan_one(
     if isinstance(learner, HasLaw):
         tasks.append(exact_task(learner, entry.instance))
     if learner.privacy is not None:
+        # Bets end as soon as a known leak is found, and have no curve.
         bets = work.sequential_controls and entry.fault is not None
         arguments = PrivacyArguments(
             n=entry.instance.n,
             trials=trials,
             confidence=confidence,
             curve=not bets,
+            # None lets the audit choose: it bets where runs are slow.
             sequential=True if bets else None,
             timeout=timeout,
             time_limit=time_limit,
@@ -122,6 +125,7 @@ def _plan_one(
         if not tasks:
             raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
         return tasks, []
+    # Not of a control: its fault may have spoilt the theorem, which is not even asked.
     planned, notes = _plan_utility(entry, learner, work, confidence)
     tasks += planned
     if not tasks:
@@ -151,6 +155,8 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
         planned = partial(utility_tasks, learner, instance, confidence=confidence)
         settings = offered_settings(learner, instance)
         if i:
+            # A further instance shows that the theorem holds elsewhere too: in its own setting, the first, and with
+            # fewer runs.
             trials = max(work.ladder_trials, min(100, work.utility_trials))
             tasks += planned(trials=trials, more=work.utility_growth, settings=settings[:1])
             continue
@@ -158,6 +164,8 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
         possible: list[str] = []
         for setting in settings:
             try:
+                # It raises where the theorem does not reach alpha and beta in this setting; the others are still
+                # audited.
                 claim = planned(trials=work.ladder_trials, cases=[0], settings=[setting])[0].arguments
             except InputError as error:
                 notes.append(f"no utility audit in the setting {setting!r}: {error}")

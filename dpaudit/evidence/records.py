@@ -36,6 +36,7 @@ from dpaudit.utility.finding import UtilityFinding
 Parameters = dict[str, Any]
 # The profile of audits that are no run of learners.
 SINGLE = "single"
+# The most codes of an event whose meanings a result has, and the most characters of a meaning.
 _MOST = 4
 _LONGEST = 60
 
@@ -98,10 +99,13 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
         for name, text in needed_texts.items():
             if not text:
                 raise InputError(f"{name} must not be empty")
+        # Rows that were stored before there were classes are "refuted".
         if self.verdict in (StatementVerdict.REFUTED, *ACCUSATIONS) and not self.witness:
             raise InputError("a refutation needs a witness")
         if self.verdict in ACCUSATIONS:
             require_grounds(self.id, self.place, self.formula, self.argument, self.survives)
+        # A constant is loose where the paper prints it. Constants inside O(.) are ours: such rows are derived, and
+        # never loose.
         needed = {StatementVerdict.LOOSE: Constants.PAPER, StatementVerdict.DERIVED: Constants.OURS}
         if self.constants != needed.get(self.verdict, self.constants):
             raise InputError(f"{self.id} is {self.verdict} with constants of {self.constants}")
@@ -230,6 +234,7 @@ class Result(_Task, kw_only=True, frozen=True, tag="result"):
     decoded: dict[str, Words] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        # Both are unions of several types, which no type holds together.
         if self.finding.kind != self.arguments.kind:
             raise InputError(f"a task of kind {self.arguments.kind} has a finding of kind {self.finding.kind}")
 

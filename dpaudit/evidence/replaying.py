@@ -130,6 +130,7 @@ def replay(
     """
     check_built(mechanism, "mechanism")
     seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
+    # The event was chosen with runs of that seed.
     if seed == certificate.seed:
         raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
     known = _known(certificate, mechanism, pair)
@@ -139,7 +140,7 @@ def replay(
     runs = None
     if trials is not None:
         runs = read_integer("trials", trials, 10)
-    counts = None
+    counts: Counts | None = None
     named = any(isinstance(side, Referred) for side in (certificate.data, certificate.neighbour))
     with withholding(named and certificate.origin.kind.own):
         if certificate.learned is not None:
@@ -157,6 +158,7 @@ def replay(
                 n_jobs=n_jobs,
                 timeout=timeout,
                 look=Look(probe=probe),
+                # An event by bets is learned again by bets.
                 execution=replace(execution, sequential=certificate.bound == "betting"),
             )
             lower = finding.epsilon_lower
@@ -178,9 +180,11 @@ def replay(
                 # Parts that runs share with each other would let one run's output depend on another's.
                 sampler = without_shared(sampler, known)
                 counts = _counted(certificate, sampler, known, runs, execution.progress)
+            # The event alone names one side of a run; with its opposite both are named.
             sides = 1 if certificate.opposite is UNSET else 2
             lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     verdict = PrivacyVerdict.NO_EVIDENCE
+    # A bound above the claim refutes nothing on inputs that may differ in more than a record.
     if neighbours and lower > certificate.epsilon:
         verdict = PrivacyVerdict.VIOLATION
     return Replay(
@@ -233,6 +237,7 @@ def _are_neighbours(
 ) -> bool:
     """Return whether the inputs were seen to be neighbours, or their pair was given; `InputError` if they are not."""
     inputs = (certificate.data, certificate.neighbour)
+    # Inputs without a digest are not compared.
     if digest_of(pair.data) == digest_of(pair.neighbour) != "":
         raise InputError("the two inputs of the certificate are the same")
     if metric is not None:
@@ -245,6 +250,7 @@ def _are_neighbours(
                 f"the inputs of the certificate are no neighbours: their distance is {distance:g}, above 1"
             )
         return True
+    # A pair that the user gives, and of which no record was left out, is taken as neighbours: the user says so.
     whole = all(isinstance(one, Referred) and one.records is None for one in inputs)
     return (relation is not None and check_pair(0, pair, relation)) or (given and whole)
 
@@ -255,6 +261,7 @@ def _counted(certificate: Certificate, sampler: Sampler, pair: Pair, runs: int |
     assert made is not None  # the certificate sees to it
     most = runs or max(made.runs, made.neighbour_runs)
     number = None
+    # In the proportion in which the certificate counted guesses. Of batches with delta = 0 all of them count.
     if made.count is not UNSET and not (sampler.mechanism.batched and not certificate.delta):
         number = max(1, made.count.guesses * 2 * most // (made.runs + made.neighbour_runs))
     events = (certificate.event, certificate.opposite)
@@ -281,6 +288,7 @@ def _input_of(stored: Input, given: Any, domain: Domain | None) -> Any:
         value = given
     else:
         value = take_rows(given, stored.records)
+    # No digest of a record is stored, so that rows, columns and types are all that can be compared.
     if isinstance(stored, Referred) and stored.form is not UNSET and InputForm.of(value) != stored.form:
         raise InputError(
             "an input is not the one that was audited: it is {found}, and the certificate names {form}",

@@ -38,8 +38,10 @@ def read_start(path: Path) -> str:
     """Return when the run in a file was started; empty if that is unknown, as for a file that was copied alone."""
     try:
         found = _beside(path).read_text(encoding="utf-8").strip()
+    # The date is for reports alone: a run that was copied without it is read like any other.
     except (OSError, UnicodeDecodeError):
         return ""
+    # No digest includes this file, so that nothing but a date is taken from it.
     if not _FORM.fullmatch(found):
         return ""
     return found

@@ -55,6 +55,7 @@ def check_lines(run: Run) -> None:
     altered = "is not as it was written: its digest is that of other bytes"
     before = digest = digest_in(write_line(run.header))
     require(run.header.digest == digest, f"the header {altered}")
+    # A run holds results and failures apart; the file has them, and chains them, in the order of the plan.
     records: list[Result | Failure] = sorted((*run.results, *run.failures), key=lambda one: one.index)
     for one in records:
         digest = digest_in(write_line(one, before))
@@ -69,6 +70,8 @@ def check_lines(run: Run) -> None:
     require(run.total == total, f"the total is {run.seal}, and its records give {total or run.header.state}")
 
 
+# It allows other fields than a header has: a run of another schema is refused with its number, not for a field that
+# is new.
 class _Versioned(msgspec.Struct):
     """The part of a header that decides whether the rest can be read."""
 
@@ -96,6 +99,7 @@ def read_header(path: Path, line: bytes) -> Header:
     header = read_record(path, 1, line)
     if not isinstance(header, Header):
         raise ToolFault(foreign)
+    # A resumed run finds the place of a record by its task, and what is done already.
     for task, times in Counter(planned.task for planned in header.plan).items():
         require(times == 1, f"{path}, line 1: the plan has {task!r:.200} twice")
     return header
@@ -105,6 +109,8 @@ def read_record(path: Path, number: int, line: bytes, before: str = "") -> Recor
     """Return the record that a line holds; `ToolFault`, with file, line and field, if it was altered."""
     with _located(path, number):
         altered = "altered since it was written, or not in its place: its digest is that of other bytes"
+        # Written anew from its own fields and compared byte by byte: a line is canonical JSON, and no key stands in
+        # it twice.
         require(linked(line, before) == line, altered)
         record: Record = decode(line, Record)
         return record
@@ -128,6 +134,7 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
     """
     with named(path):
         content = path.read_bytes()
+    # A kill tears at most the last line; what it said is computed again.
     whole = content.rfind(b"\n") + 1
     if not whole:
         raise InputError(f"{path} holds no run: not even its first line is whole")
@@ -150,6 +157,7 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
                 total = record.digest
             else:
                 check_record(header, record)
+                # While a run goes on, lines stand in the order in which its tasks ended.
                 in_order = not sealed or record.index > max(kept, default=-1)
                 require(in_order, f"{record.task!r:.200} is not in the order of the plan")
                 # A task has one result, which stands for it whatever failed before or after.
@@ -157,8 +165,11 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
                     kept[record.index] = record, line, number
                 else:
                     require(isinstance(record, Failure), f"a second result for {record.task:.200}")
+        # The lines of an open run continue the header alone: they may come in any order, and none of another run fits.
         if sealed:
             before = record.digest
+    # Whoever resumes a run makes again what is lost, to the same bytes; any other reader must not take a part for
+    # all.
     if sealed and not (torn and not total):
         with _located(path, len(rest) + 2):
             lost = "its end is missing, the seal of a finished run; `dpaudit run --resume` makes again what is lost"
@@ -186,9 +197,11 @@ class Store:
         """Begin a run; an existing file is kept as ``run.jsonl.bak`` (``.bak2``, ...)."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
+            # No result is ever overwritten, not even by the same command without --resume.
             os.replace(path, free_backup(path))
         header = replace(header, state=State.OPEN)
         write_atomically(path, write_line(header))
+        # The date stands in a file of its own, so that two runs of one command are equal byte by byte.
         write_start(path)
         return cls(path, header, set())
 
@@ -207,10 +220,13 @@ class Store:
         _same_run(path, run.header, header)
         opened = replace(run.header, state=State.OPEN)
         done = {result.task for result in run.results}
+        # A sealed run whose tasks failed, or that lost its end, is opened again: its lines continue the header now,
+        # so that others can follow in any order.
         if run.header.state != State.OPEN and (not run.total or len(done) < len(header.plan)):
             first = write_line(opened)
             lines = (linked(line, digest_in(first)) for line in stored.lines.values())
             write_atomically(path, b"".join([first, *lines]))
+        # The torn end goes first: the next line must not be glued to half of one.
         elif stored.whole < path.stat().st_size:
             os.truncate(path, stored.whole)
         return cls(path, opened, done)
@@ -227,6 +243,7 @@ class Store:
         A failure stays only if its task has no result yet.
         """
         stored = read_stored(self.path)
+        # A finished run that was resumed is sealed already.
         if not stored.run.total:
             header = replace(stored.run.header, state=State.SEALED)
             write_atomically(self.path, chained(header, stored.lines.values()))
@@ -253,6 +270,8 @@ def load_run(path: Path | str) -> Run:
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:
     differs = []
+    # On these the numbers depend. The command is not among them: it may be worded otherwise, and the first wording
+    # stays in the header.
     compared = (
         ("seed", stored.seed, header.seed),
         ("profile", stored.profile, header.profile),
@@ -266,6 +285,7 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
         differs.append(f"the sources have changed since: {', '.join(sorted(changed))}")
     if stored.plan != header.plan:
         before, after = ({planned.task for planned in one.plan} for one in (stored, header))
+        # A plan may have over a thousand tasks; a few of them show what differs.
         only = [f"only before: {key}" for key in sorted(before - after)]
         only += [f"only now: {key}" for key in sorted(after - before)]
         shown = "; ".join(only[:4])
@@ -295,6 +315,8 @@ def check_record(header: Header, record: Result | Failure) -> None:
     _same("kind", record.kind, planned.kind, "the plan")
     if isinstance(record, Result):
         _check_finding(header, record)
+    # The key is a digest of learner, parameters and arguments: none of them can be altered alone, even by somebody
+    # who computes the digests of lines anew.
     key = Task(record.learner, record.parameters, record.arguments).key
     require(key == record.task, f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}")
     if isinstance(record, Result):
@@ -307,11 +329,13 @@ def _check_finding(header: Header, record: Result) -> None:
     finding = record.finding
     arguments = record.arguments
     claim = record.claim
+    # Exact laws and checks of statements have no seed.
     if not isinstance(finding, LawFinding | LedgerRow):
         _same("seed", finding.seed, header.seed, "the header")
     for name in _OF_THE_TASK[record.kind]:
         _same(name, getattr(finding, name), getattr(arguments, name), "the task")
     if isinstance(finding, PrivacyFinding) and isinstance(arguments, PrivacyArguments):
+        # A time limit may leave fewer runs than the task has; they are never more.
         if arguments.time_limit is None:
             _same("trials", finding.trials, arguments.trials, "the task")
         else:
@@ -329,6 +353,7 @@ def _check_finding(header: Header, record: Result) -> None:
         _same("claimed_delta", finding.claimed_delta, claimed_delta, "the claim")
     elif isinstance(finding, UtilityFinding) and isinstance(arguments, UtilityArguments):
         _at_most("trials", finding.trials, max(arguments.trials, arguments.most or 0))
+        # Where the interval contains beta the runs grow, up to `most`.
         _at_most("the trials planned", arguments.trials, finding.trials)
     elif isinstance(finding, LedgerRow):
         _same("id", finding.id, record.learner, "the plan")

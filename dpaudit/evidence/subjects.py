@@ -73,6 +73,7 @@ def _module(top: str, root: Path) -> Iterator[Subject]:
     home = origin
     if package:
         home = origin.parent
+    # An installer lists every file in RECORD, by its path from the folder of packages.
     listed = f"{origin.relative_to(home.parent).as_posix()},"
     for record in sorted(home.parent.glob("*.dist-info/RECORD")):
         if any(line.startswith(listed) for line in record.read_text(encoding="utf-8", errors="replace").splitlines()):
@@ -82,6 +83,7 @@ def _module(top: str, root: Path) -> Iterator[Subject]:
         yield from _file(home, home.name)
         return
     # The directory hash: the SHA-256 of the lines that ``sha256sum`` prints of its files.
+    # Python writes its caches itself: they are no part of what was installed.
     files = [file for file in home.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
     lines = sorted((file.relative_to(home).as_posix(), _sha256(file)) for file in files)
     text = "".join(f"{digest}  {name}\n" for name, digest in lines)

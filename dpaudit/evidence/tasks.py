@@ -69,6 +69,7 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
     compose: int | None = None
 
 
+# An option is declared once: Python, commands, settings and stored runs have the same limits.
 def _within(name: str) -> Meta:
     """Return the limits of a declared option as those of a field."""
     limits = OPTIONS[name].limits
@@ -217,6 +218,7 @@ class Task:
         """A stable name: learner or statement, kind, role, number of examples, and a hash of all its fields."""
         fields = {name: value for name, value in encodable(self.arguments).items() if name != "kind"}
         everything = canonical([self.learner, self.kind, self.parameters, fields])
+        # Short, because the key stands in reports and messages; the line in the file has a digest of its own.
         digest = hashlib.blake2b(everything.encode(), digest_size=5).hexdigest()
         if self.kind == "ledger":  # a statement has no number of examples
             return f"{self.learner}/{self.kind}/{digest}"
@@ -326,6 +328,7 @@ def utility_tasks(
     found: list[UtilityArguments] = []
     for asked in settings:
         size, setting, promised = _size(learner, instance, n, asked)
+        # A hard case brings its own noise, the uniform distribution none.
         if noise is None and setting == "agnostic" and None in (cases or ()):
             message = "{noise} must be given for the uniform distribution in the setting 'agnostic'; got none"
             raise InputError(message, names=("noise",))
@@ -352,6 +355,7 @@ def utility_tasks(
             )
             for i, name in _cases(learner, instance.alpha, setting, cases)
         ]
+    # The union bound: the errors of the cases add up to 1 - confidence.
     each = 1 - (1 - confidence) / max(len(found), 1)
     for i, one in enumerate(found):
         decisive = deciding_trials(one.trials, one.most, instance.beta, each)  # at once, if the learner never fails

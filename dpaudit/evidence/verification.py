@@ -80,6 +80,7 @@ def verify_file(path: Path | str) -> VerifiedFile:
 
     `InputError` if the file holds neither; `ToolFault` if its bound or its verdict is not what its counts give.
     """
+    # By modules that need the standard library alone, which anybody can run without this command.
     data = Path(path).read_bytes()
     try:
         stored = parsed(data)
@@ -123,6 +124,7 @@ def verify_run(
     wanted = run.seal
     if total is not None:
         wanted = total.strip().lower()
+    # A total that was copied in part is bad input, and not an altered run.
     if total is not None and (len(wanted) != 64 or not set(wanted) <= set("0123456789abcdef")):
         raise InputError.of("total", total, "64 hexadecimal digits, as a run prints them at its end")
     if wanted != run.seal:
@@ -142,6 +144,7 @@ def verify_run(
     if again is None:
         return found
     changed = tuple(_changes(run.header, run.results, tuple(paths)))
+    # From the system and not from a seed of the run: a forger must not know which tasks are done again.
     chosen = sorted(secrets.SystemRandom().sample(run.results, again), key=lambda result: result.index)
     done = []
     with followed(progress, again, "tasks") as report:
@@ -201,12 +204,14 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
         try:
             record = perform(task, seed=stored.run.header.seed, paths=paths, n_jobs=n_jobs)
             return as_json(replace(record, task=result.task, arguments=given))
+        # A learner that is in none of the paths given says nothing of the stored result.
         except InputError:
             raise
         except (Exception, SystemExit) as error:
             raise ToolFault(f"{where} raised {type(error).__name__}: {error!s:.300} ({place_of(error)})") from error
 
     try:
+        # In a process of its own: a learner may end it, and what comes back is checked as it is read.
         again = decode(in_own_process(made), Result)
     except ChildDied as error:
         raise ToolFault(f"{where} was not made: {error}") from error
@@ -215,6 +220,7 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
     differences = list(_differences(before, now, "$"))
     # With randomness of its own, or a limit that a run may reach or not, equal numbers are not promised.
     own = isinstance(given, PrivacyArguments) and (given.randomness == "own" or given.timeout is not None)
+    # A verdict must be the same whatever the numbers are.
     alike = before["finding"].get("verdict") == now["finding"].get("verdict")
     if not alike or (differences and not own and not changed):
         raise ToolFault(f"{where} gives something else: {'; '.join(differences[:_MOST])}")

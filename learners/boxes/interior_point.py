@@ -100,6 +100,7 @@ class BoxInteriorPoint(ClassLearner):
     def _sized(self, epsilon: Fraction, delta: Fraction) -> tuple[Solver, int]:
         """Return a mechanism that costs (epsilon, delta), and m, how many coordinates it needs and is made for."""
         size = self.side + 1
+        # The count and the 2 d calls share beta equally, by the union bound.
         budget = (epsilon, delta, self.beta / (self._faces + 1))
         # m does not depend on the n that the solver is made for; it is asked first, and the solver is made for m.
         _, m = make_solver(self.variant, size, 0, *budget)
@@ -115,6 +116,7 @@ class BoxInteriorPoint(ClassLearner):
         if whole:
             # For advanced composition: half of delta is the slack, the rest goes to the calls that need a delta.
             ways.append((each / 2, whole / 2) if each else (each, whole))
+        # Both ways are proved, so that the greater share may be spent.
         shares = [largest_share(epsilon, slack, partial(self._calls, delta=delta)) for delta, slack in ways]
         best_share, (delta, slack) = max(zip(shares, ways, strict=True), key=lambda found: found[0])
         return best_share, delta, slack
@@ -181,6 +183,7 @@ class BoxInteriorPoint(ClassLearner):
         positives = int(sample.counts[sample.labels == 1].sum())
         error = 0.0
         if not scale:
+            # The literal learner counts without noise.
             enough, few = (0.0, -math.inf) if positives >= m else (-math.inf, 0.0)
         else:
             z = np.array((m - positives) / scale)
@@ -254,8 +257,10 @@ class BoxInteriorPoint(ClassLearner):
         _, m, scale = self._plan()
         rate = float(self._shares()[0]) / 2
         middle = self.side // 2
+        # Just above alpha over all faces together, so that missing them is a failure.
         mass = 1.001 * alpha / self._faces
         most = min(n, math.ceil(n * mass + TAIL * math.sqrt(n * mass) + TAIL))
+        # Independent Poisson counts, given their sum, are the multinomial ones.
         counts = poisson.pmf(np.arange(most + 1), n * mass)
         # Polynomials are multiplied by Fourier transforms; with so many coefficients nothing wraps around.
         length = next_fast_len(self._faces * most + 1, real=True)

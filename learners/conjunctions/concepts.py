@@ -24,10 +24,10 @@ from ..finite.counting import Numbered, check_code, check_listable
 from ..finite.exponential import ExponentialLearner
 from ..parameters import Built, check_integer
 
+# The largest number of variables for which a law lists all 4^d masks.
 LAW_DIMENSION = 8
-"""The largest number of variables for which a law lists all 4^d masks."""
+# The largest dimension whose 2 d literals fit a mask of type int64.
 MAX_DIMENSION = 31
-"""The largest dimension whose 2 d literals fit a mask of type int64."""
 
 
 def contradicted(points: Exact) -> Labels:
@@ -149,8 +149,8 @@ class Conjunctions(_OnTheCube):
         return np.concatenate([rows, np.zeros((1, len(values)), dtype=np.uint8)])
 
 
+# The number of (conjunction, example) cells that are looked at together.
 CELLS = 2**22
-"""The number of (conjunction, example) cells that are looked at together."""
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ from .greedy_counts import GreedyCounts, Rounds, missed_failure
 
 # The most rounds of the exact law, which takes seconds for them.
 LAW_ROUNDS = 10_000
+# The number of (run, example) cells that are held at a time.
 CELLS = 2**25
-"""The number of (run, example) cells that are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,7 @@ class ConjunctionGreedy(ClassLearner):
         check_law_limit("rounds", rounds, LAW_ROUNDS)
         # Which literals (columns) are in which set (rows, the mask being the row number).
         members = np.arange(4**self.dimension)[:, None] >> np.arange(2 * self.dimension) & 1
+        # In whole numbers: k times the scores, which are fractions of k.
         scores = _scores(sample, members, self.k, not self.literal)
         allowed = self._eligible(scores)
         rate = self._rate(rounds)
@@ -208,7 +209,9 @@ class ConjunctionGreedy(ClassLearner):
                 come = logs[without] + steps[without, literal]
                 grown[inside] = np.logaddexp(grown[inside], np.logaddexp(stay, come))
             logs = grown
+        # V of the docstring, which bounds the size of any entry.
         size = rounds * (largest + math.log(scores.shape[1]))
+        # The error of a round; see `mechanisms.exponential.log_law`.
         each = ULP * (2 * largest + 6 * math.log(scores.shape[1]) + 8)
         error = rounds * (each + ULP * (4 * self.dimension + 2) * (4 + size))
         return Law(range(len(scores)), logs, error)
@@ -268,6 +271,7 @@ class ConjunctionGreedy(ClassLearner):
             n = self._empirical_size(alpha, beta, lambda rounds: 1.0)
         else:
             each = math.log(2 * self.dimension + 1)
+            # Answers are counted as sequences of choices or as conjunctions, whichever are fewer: H of the docstring.
             most = math.log(Conjunctions(self.dimension).size)
 
             def least(rounds: int) -> float:
@@ -295,8 +299,8 @@ class ConjunctionGreedy(ClassLearner):
         return n
 
 
+# The largest number of variables for which all 4^d sets of literals are listed.
 LAW_DIMENSION = 5
-"""The largest number of variables for which all 4^d sets of literals are listed."""
 
 
 def _scores(sample: Sample, members: Integers, k: int, idle: bool) -> Integers:

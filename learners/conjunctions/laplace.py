@@ -90,6 +90,7 @@ class ConjunctionLaplace(ClassLearner):
     def noise_scale(self) -> float:
         """The scale of the noise that the claim needs, 1/e."""
         if not self.delta:
+            # 2 d counts, each moved by at most 1, share epsilon by basic composition.
             return 2 * self.dimension / self.epsilon
         return 1 / largest_repeated_epsilon(self.epsilon, self.delta, 2 * self.dimension)
 
@@ -132,6 +133,7 @@ class ConjunctionLaplace(ClassLearner):
             # Doubling from the lowest bit: the masks without this literal, then those with it.
             log_prob = np.concatenate([log_prob + low, log_prob + high])
         sizes = np.maximum(np.where(np.isfinite(deleted), -deleted, 0), np.where(np.isfinite(kept), -kept, 0)).sum()
+        # The bound of the docstring, of all literals together.
         per_literal = 6 * self._threshold / self._scale + 4 * counts / self._scale + 9
         error = ULP * float(per_literal.sum() + self.dimension * sizes)
         return Law(range(4**self.dimension), log_prob, error)
@@ -183,8 +185,10 @@ class ConjunctionLaplace(ClassLearner):
         `InputError` if `beta` is below the learner's own (or equal to it, where the setting is "realizable").
         """
         check_statement(alpha, beta, setting, self.settings)
+        # The noise of a given learner fails as often at any n.
         what = "this learner's noise exceeds its threshold"
         check_own_beta(beta, self.beta, what, strict=setting == "realizable")
+        # The lecture's size; with a delta 2 d/epsilon in it is 1/e.
         noise = 8 * self.dimension**2 / (alpha * self.epsilon)
         if self.delta:
             noise = 4 * self.dimension / alpha * self.noise_scale

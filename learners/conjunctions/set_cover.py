@@ -17,8 +17,8 @@ from ..parameters import check_integer
 from .concepts import Conjunction, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
 from .greedy_counts import GreedyCounts, Rounds, missed_failure
 
+# Samples with at most so many (point, literal) cells are run in batches, larger ones run by run.
 SMALL = 2**14
-"""Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""
 
 
 @dataclass(frozen=True)

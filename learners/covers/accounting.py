@@ -70,6 +70,7 @@ def noiseless_share(k: int, rounds: int, epsilon: float, delta: float) -> float:
     # Rounded down: rounding in the bisection must not spend more than epsilon.
     most = epsilon * (1 - 1e-12)
     a = last(lambda a: 2 * (a * rounds / k + math.expm1(a) * y) <= most, 0.0, epsilon, 60)
+    # Both are proved, so that the greater of them may be spent.
     return max(2 * a, composed_share(rounds, epsilon, delta))
 
 
@@ -88,6 +89,7 @@ def cost_of_share(k: int, rounds: int, share: float, delta: float) -> float:
     # It rises to the fixed point; 200 steps end within rounding unless e^a is close to 2.
     for _ in range(200):
         e = a * rounds / k + math.expm1(a) * (1 + math.log1p(math.exp(e)) - math.log(delta))
+    # Rounded up: the iteration rises to the solution and ends below it.
     return 2 * e * (1 + 1e-9)
 
 
@@ -95,6 +97,7 @@ def cost_of_share(k: int, rounds: int, share: float, delta: float) -> float:
 def composed_share(rounds: int, epsilon: float, delta: float) -> float:
     """Return an eps_hat for which `rounds` eps_hat-private calls are (epsilon, delta)-private, rounded down."""
     share = largest_share(Fraction(epsilon), delta, lambda each: [Cost(each)] * rounds)
+    # Rounded down, as the share was found in rational numbers.
     return float(share) * (1 - 1e-12)
 
 
@@ -119,6 +122,7 @@ def pure_share(k: int, rounds: int, epsilon: float) -> float:
     Basic composition allows epsilon/J; this is 2 k/(k + 1) times that for J >= k: 1, 1.33, 1.5, 1.6, ... for k = 1, 2,
     3, 4. It is rounded down by a relative 1e-15 or so.
     """
+    # The last factor rounds down: the cost of the share must stay below epsilon.
     return 2 * epsilon / max(rounds + 1, rounds * (1 + 1 / k)) * (1 - 2.0**-50)
 
 
@@ -137,10 +141,10 @@ def choice_supremum(domain: Domain, rounds: int, k: int, share: float, covered: 
     return Supremum(choice_cost(rounds, k, share), proof, ray)
 
 
+# Parameters of the smallest instances, whose sequences of sets can be listed.
 TINY = {"k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}
-"""Parameters of the smallest instances, whose sequences of sets can be listed."""
+# Parameters of further instances whose utility is audited, for alpha = 0.2 and beta = 0.1.
 AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
-"""Parameters of further instances whose utility is audited, for alpha = 0.2 and beta = 0.1."""
 VARIANTS = ("paper", "composition", "noiseless")
 
 
@@ -272,6 +276,7 @@ def _curve(k: int, rounds: int, rate: float, reach: float, kind: Kind) -> tuple[
     # F_0(c) = (1 - c)_+: with no round left the outputs are alike.
     tables = dict.fromkeys(states, np.maximum(-np.expm1(grid.values), 0.0))
     for _ in range(rounds):
+        # Backwards: F of a round from that of the rounds after it, for everybody who may be alive.
         tables = {state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states}
     return grid, tables[start] * (1 + SAFETY)
 
@@ -285,6 +290,7 @@ def _kind_delta(k: int, rounds: int, rate: float, epsilon: float, kind: Kind) ->
 def game_delta(k: int, rounds: int, rate: float, epsilon: float, relation: Relation = Relation.REPLACE_ONE) -> float:
     """Return the game's upper bound on delta(epsilon) for `rounds` rounds with weights exp(rate q)."""
     _check(k, rounds, rate=rate, epsilon=epsilon)
+    # The kind of pair is the adversary's choice.
     return max(_kind_delta(k, rounds, rate, epsilon, kind) for kind in _kinds(relation))
 
 
@@ -339,8 +345,8 @@ def calibrate(k: int, rounds: int, epsilon: float, delta: float, relation: Relat
     return 2 * low
 
 
+# The number of points that a curve is drawn through.
 POINTS = 60
-"""The number of points that a curve is drawn through."""
 
 
 def calibration_picture(k: int, rounds: int, epsilon: float, delta: float) -> Picture:

@@ -89,8 +89,8 @@ pure_privacy = property(_pure)
 """The property `privacy` of a learner that spends its epsilon."""
 
 
+# The setting of a theorem that promises that the answer solves a problem, not that its error is small.
 SOLUTION = ("solution",)
-"""The setting of a theorem that promises that the answer solves a problem, not that its error is small."""
 
 
 def solution_utility(self: Any, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
@@ -123,8 +123,8 @@ def as_codes(codes: list[int], size: int) -> Integers | list[int]:
     return np.array(codes, dtype=np.int64) if size <= 2**63 else codes
 
 
+# The number of labels that are evaluated at a time.
 BLOCK = 2**24
-"""The number of labels that are evaluated at a time."""
 
 
 @runtime_checkable

@@ -116,6 +116,7 @@ class ExponentialLearner(ClassLearner):
 
         See `finite.exponential.softmax_supremum` for the proof.
         """
+        # The labels of all points are compared, in one block.
         if self.domain.size * self.concepts.size > BLOCK:
             return None
         return softmax_supremum(self.domain, self.concepts.evaluate(self.domain.points()), self._rate)
@@ -133,6 +134,7 @@ class ExponentialLearner(ClassLearner):
         from scipy.special import expit
 
         rivals = self._rivals
+        # An error of alpha itself is no failure.
         mass = alpha + min(alpha, 1 - alpha) / 1000
         k, chance = likely_counts(n, mass, 40, 40)
         # The examples on which each kind of rivals loses to the target.
@@ -152,6 +154,7 @@ class ExponentialLearner(ClassLearner):
         check_law_size(self.concepts)
         ones = self.concepts.evaluate(points).astype(np.int64)
         labels = list(product((0, 1), repeat=2))
+        # Two different points: one alone has no easy side.
         apart = ~np.eye(len(points), dtype=bool)
         joint = {(a, b): (ones == a).astype(np.int64).T @ (ones == b).astype(np.int64) for a, b in labels}
         # How many rivals are wrong at the first point alone, for each concept that is right at both.
@@ -169,6 +172,7 @@ class ExponentialLearner(ClassLearner):
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta in a setting: "realizable", "agnostic" or "empirical"."""
         check_statement(alpha, beta, setting, ("realizable", "agnostic", "empirical"))
+        # As a difference: the class may be larger than any float.
         log_size = math.log(self.concepts.size) - math.log(beta)
         if setting == "empirical":
             n = 2 / (alpha * self.epsilon) * log_size
@@ -192,6 +196,7 @@ def softmax_supremum(domain: Domain, labels: Labels, rate: float) -> Supremum | 
     `labels` (size, points) are those that the concepts give to all points of the domain, `rate` is the inverse
     temperature. None where all concepts are one function.
     """
+    # Another code may name the same function, and no example tells these apart.
     rival = int((labels != labels[0]).any(axis=1).argmax())
     if rival == 0:
         return None

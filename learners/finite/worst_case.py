@@ -18,12 +18,12 @@ from dpaudit.contract import CaseFamily, InputError, WorstFailure
 
 from ..arrays import Floats
 
+# By how much, relatively, an error that counts as a failure is above alpha in the worst cases.
 ABOVE = 1e-9
-"""By how much, relatively, an error that counts as a failure is above alpha in the worst cases."""
 # Standard deviations of a count that sums cover, on either side; what they leave out counts as failures.
 SPREAD = 9
+# Shares that are tried as the boundary between even and uneven ones.
 SHARES = 32
-"""Shares that are tried as the boundary between even and uneven ones."""
 # Larger sums over two counts are not made.
 MOST_TERMS = 2**20
 
@@ -64,6 +64,7 @@ def thresholds_failure(domain_size: int, rate: float, alpha: float, n: int) -> W
 
     `InputError` if the sum over both counts has too many terms.
     """
+    # An error of alpha itself is no failure.
     above = alpha * (1 + ABOVE)
     size = domain_size
     # Two disjoint sides of mass above alpha fit only below 1/2.
@@ -126,6 +127,7 @@ def _most_of_points(rivals: int, alpha: float, rate: float, n: int) -> float:
     if rivals * alpha <= 1:
         far, chance = likely_counts(n, 1 - rivals * alpha)
         weights = (rivals - 1 + np.exp(-rate * far)) / rivals
+        # All K rivals bad, and what is left over shared evenly by their points.
         even = _of_sum(rivals, 1 / rivals, n - far, weights, chance, rate)[1]
         if rivals > 1:
             return min(even, _uneven(rivals, alpha, rate, n))
@@ -154,6 +156,7 @@ def _uneven(rivals: int, alpha: float, rate: float, n: int) -> float:
 
     Each has a share of it. Either one has all but (K - 1) d of it at least, or two have d at least.
     """
+    # Rivals that have the rest are taken out and added by themselves: B/(1 + B) is subadditive.
     one, two = (_with_own_mass(s, 0.0, alpha, rate, n)[1] for s in (rivals - 1, rivals - 2))
     rest = (1 - rivals * alpha) * math.expm1(-rate)
 
@@ -173,6 +176,7 @@ def _block(low: int, high: int, alpha: float, rate: float, n: int) -> float:
     most = _own_mass(high, alpha)
     k, chance = likely_counts(n, least)
     means = math.log(high) + (n - k) * math.log1p((alpha - most) / (1 - most) * math.expm1(-rate)) - rate * k
+    # In an upper bound the counts that were left out fail.
     return float(chance @ _odds(means)) + _left_out(chance)
 
 
@@ -222,6 +226,7 @@ def _two_sides(left: float, right: float, mass: float, rate: float, n: int, far:
     count, outer = likely_counts(n, mass)
     if len(count) ** 2 > MOST_TERMS:
         raise InputError(f"a sum over {len(count)}^2 counts is too long for the worst case at n = {n}")
+    # A trinomial law: N_L first, then N_R among the examples that are left.
     chance = outer[:, None] * binom.pmf(count[None, :], n - count[:, None], mass / (1 - mass))
     one = -rate * count[:, None]
     other = -rate * count[None, :]
@@ -270,7 +275,9 @@ def _of_sum(rivals: int, share: float, n: Floats, weights: Floats, chance: Float
     y = 1 + weights * mean
     value = weights * mean / y
     fine = value - weights**2 * second / y**3 + weights**3 * third / y**4
+    # The greater of two lower ends.
     low = np.maximum(fine - weights**4 * fourth / y**4, value - weights**2 * second / y**2)
+    # Jensen's inequality, or Taylor's formula with one term more, whichever is less.
     high = np.minimum(value, fine)
     return max(0.0, float(chance @ low)), min(1.0, float(chance @ high) + _left_out(chance))
 
@@ -278,6 +285,7 @@ def _of_sum(rivals: int, share: float, n: Floats, weights: Floats, chance: Float
 def _central_moments(rivals: int, share: float, rate: float, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return mean and central moments 2 .. 4 of sum_j exp(-rate N_j), N multinomial of n, a `share` for each rival."""
     s = rivals
+    # 1 - exp(-i rate): its digits count where the rate is small.
     drop = [-math.expm1(-i * rate) for i in range(5)]
 
     def power(cells: int, total: float) -> Floats:

@@ -28,8 +28,8 @@ from dpaudit.contract import InputError
 from ..arrays import Integers
 from ..parameters import check_integer
 
+# Stands for the opening vertex of a cell that begins at the left side of the box.
 LEFT = -1
-"""Stands for the opening vertex of a cell that begins at the left side of the box."""
 
 _SHIFT = 64
 _MARK = 2 * _SHIFT

@@ -101,8 +101,8 @@ class Halfspaces(Numbered):
 
 Vector = tuple[int, ...]
 
+# A bound 2 |X|^(d + 1) (Claim 4.1 of BMNS) above this is too many to enumerate.
 MAX_DICHOTOMIES = 2**21
-"""A bound 2 |X|^(d + 1) (Claim 4.1 of BMNS) above this is too many to enumerate."""
 
 
 def halfspace_dichotomies(points: ArrayLike) -> dict[Vector, Vector]:

@@ -35,8 +35,8 @@ from .depth.level_rings import Selection, by_coordinates
 from .depth.space_fractions import Pairs, SpaceExtents, SpaceFractions
 from .depth.tukey_depth import centerpoint_bound, tukey_depth
 
+# Up to this many points a law has them in a tuple.
 MAX_ATOMS = 2**16
-"""Up to this many points a law has them in a tuple."""
 # Up to this many points of the plane a law has their probabilities, and makes a point when it is asked for.
 MAX_PLANE_ATOMS = 2**25
 PICTURED_EXAMPLES = 300
@@ -66,6 +66,7 @@ def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: f
 
     It loses at most the sum of (2 d/epsilon) ln(d |X~_i|/beta) of a depth n/(d + 1), which may be half of it.
     """
+    # Each coordinate has a d-th of epsilon and of beta; their losses add up.
     losses = sum(math.log(dimension) + math.log(size) - math.log(beta) for size in candidates)
     return math.ceil(2 * (dimension + 1) * 2 * dimension / epsilon * losses)
 

@@ -20,8 +20,8 @@ from .depth.plane_lattice import LatticeSelection, PlaneLattice
 from .depth.tukey_depth import tukey_depths
 from .hull_point import HullPoint, Point, Rows, as_arrays, as_tuples, weighted_points
 
+# The most candidate points whose depths are computed.
 MOST_POINTS = 2**14
-"""The most candidate points whose depths are computed."""
 
 
 @lru_cache(maxsize=64)

@@ -27,10 +27,10 @@ from .concepts import MAX_DICHOTOMIES, Halfspace
 
 # Up to this side a pass over all directions takes some tens of seconds.
 MAX_PLANE_SIDE = 100
+# Up to this side the halfplanes that fit a subsample are counted, direction by direction, in tens of seconds.
 MAX_COUNTED_SIDE = 1000
-"""Up to this side the halfplanes that fit a subsample are counted, direction by direction, in tens of seconds."""
+# Up to this many halfplanes are aggregated: the scores are counted for each direction.
 MAX_PLANE_SUBSAMPLES = 2**10
-"""Up to this many halfplanes are aggregated: the scores are counted for each direction."""
 
 Functional = tuple[Fraction, Fraction, Fraction]
 

@@ -124,6 +124,7 @@ class AnyHullPoint(DeepRecConcave):
 
     def agreement(self, m: int, beta: float) -> int:
         """Return 1, all that a point of the hull promises; 0 if m is too small for it."""
+        # Depth 1 is all that a point of the hull has.
         return min(1, super().agreement(m, beta))
 
 

@@ -44,6 +44,7 @@ def printed_examples(dimension: int, candidates: int, epsilon: float, delta: flo
         check_probability(name, value)
     k = log_star(candidates)
     share = figure_1_share(epsilon, delta, dimension)
+    # 192 k^2/(beta_0 delta_0) with both divided over d coordinates: beta delta/(2 d^2).
     logarithm = math.log(192 * k * k * 2 * dimension * dimension / (beta * delta))
     return 2.0 * (dimension + 1) * int(8**k) * 12 * k * 2 * dimension / share * logarithm
 
@@ -53,6 +54,7 @@ def recursive_examples(dimension: int, candidates: int, epsilon: float, delta: f
 
     n/(2 d) is the least of FindTukey's promises; this is `HullPointRecConcave.required_examples` in any dimension.
     """
+    # Basic composition over the coordinates.
     share = Fraction(epsilon) / dimension
     part = Fraction(delta) / dimension
     mechanism = RecConcave.within(max(1, candidates - 1), Fraction(1), Fraction(1, 2 * dimension), share, part)
@@ -121,8 +123,8 @@ BETA = 0.1
 LINE = range(1, 13)
 MEASURED = (2, 3, 4, 5, 6, 7, 8)
 MEASURED_RECURSIVE = (5, 6, 7)
+# log2 T of the grids [T]^10.
 SPACE = (1, 2, 3, 4, 6, 8)
-"""log2 T of the grids [T]^10."""
 Pure = Callable[[int, int, float], HullPoint]
 Recursive = Callable[[int, int, float, float, float], HullPoint]
 

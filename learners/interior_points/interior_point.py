@@ -356,6 +356,7 @@ class InteriorPointTreeLog(InteriorPoint):
         """Return how many points suffice for an interior point with probability 1 - beta (by default its own)."""
         wanted = self.beta if beta is None else beta
         check_probability("beta", wanted)
+        # The levels of TreeLog are made for its own beta.
         if wanted < self.beta:
             raise InputError(f"beta must be at least {self.beta!r}, for which this learner is built; got {beta!r}")
         return self._tree(0).points_needed

@@ -20,8 +20,8 @@ from ..parameters import Built, check_own_beta, check_parameters, check_run, che
 from ..points.concepts import Thresholds
 from .interior_point import Solver, check_variant, make_solver
 
+# Up to here e^(epsilon/2) is a float.
 MAX_EPSILON = 1000
-"""Up to here e^(epsilon/2) is a float."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ class ThresholdInteriorPoint(ClassLearner):
         """Return the interior point mechanism for 2 m points, and m."""
         size = self.domain_size + 1
         epsilon0, delta0 = self._share()
+        # What is needed does not depend on n; the solver is then made for the 2 m points.
         _, needed = make_solver(self.variant, size, 0, epsilon0, delta0, self.beta)
         # Half of the points come from each label.
         m = max(1, math.ceil(needed / 2))
@@ -146,6 +147,7 @@ class ThresholdInteriorPoint(ClassLearner):
         """
         check_statement(alpha, beta, setting, self.settings)
         check_own_beta(beta, self.beta, "this learner's calls fail", strict=setting == "realizable")
+        # At most m - 1 errors on the sample: see the class.
         n = (self.m - 1) / alpha
         if setting == "realizable":
             n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))

@@ -16,8 +16,8 @@ from .log_laws import ULP
 
 # Decimal digits of the first refinement; doubled until every draw is decided.
 START_DIGITS = 50
+# More than the relative error, at most 1502 * 2^-53, of exponentials of a product that do not underflow.
 MARGIN = 2.0**-40
-"""More than the relative error, at most 1502 * 2^-53, of exponentials of a product that do not underflow."""
 
 
 def _log_weights(scores: Integers, rate: float, eligible: Bools | None) -> Floats:

@@ -30,8 +30,8 @@ class Field(Protocol[T]):
 
 
 ULP = 2.0**-52
+# The largest domain on which exact laws of points are computed.
 LAW_SIZE = 4096
-"""The largest domain on which exact laws of points are computed."""
 
 
 def check_size(size: int, most: int = LAW_SIZE) -> None:

@@ -20,8 +20,8 @@ from .log_laws import LAW_SIZE, ULP, check_size, log_mixture, placed
 from .stable_select import StableSelect, Standing, standing_of_intervals
 from .steps import Steps, widest_windows
 
+# Up to this greatest index the exponential mechanism is used directly.
 BASE = 32
-"""Up to this greatest index the exponential mechanism is used directly."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,7 @@ class RecConcave:
         if self.inner is None:
             return score.draw_exponential(float(self.epsilon) / 2, rng, size)
         padded = self._padded(score)
+        # All runs at once: the inner scores are the same for each.
         widths = self.inner.draw(self._inner_score(padded), rng, size)
         # Runs with the same width and the same intervals named go on together.
         cases = Counter[tuple[int, bool, bool]]()
@@ -252,6 +253,7 @@ class RecConcave:
         padded = self._padded(score)
         ks, error = self.inner._listed_law(self._inner_score(padded))
         cases = list(self._last_steps(padded, ks))
+        # A mixture errs no more than the worst of its parts.
         named_error = max(more for _, _, more in cases)
         ends = {0, 1, self.top}
         for _, steps, _ in cases:

@@ -111,8 +111,8 @@ class Choosing(NoisyTest):
         return logs + float(log_above(z)), float(log_below(z)), total
 
 
+# Up to this many points the exponential mechanism is used directly.
 BASE = 16
-"""Up to this many points the exponential mechanism is used directly."""
 
 
 @dataclass(frozen=True)

@@ -49,11 +49,11 @@ from .public_family import MAX_COLLECTIONS, Functional, PublicFamily, log_collec
 from .rejection import Rejected, Tallied
 from .wedges import Wedges
 
+# Below this, heights of points over spanned hyperplanes fit an int64.
 MAX_SIDE = 2**18
-"""Below this, heights of points over spanned hyperplanes fit an int64."""
 MAX_ATOMS = 2**17
+# The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds.
 LARGEST = 512
-"""The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds."""
 PICTURED_POINTS = 40
 Code = tuple[tuple[Functional, ...], ...]
 """() for the empty hypothesis, else the halfspaces and the equations of the flat."""
@@ -211,6 +211,7 @@ class MixtureHalfspace(ClassLearner):
         if size > MAX_ATOMS:
             raise InputError(f"G must have at most {MAX_ATOMS} hypotheses for the exact law, got {size}")
         errors = self.errors(sample)
+        # The exponential mechanism with the score -errors.
         log_prob, error = exponential.log_law(-errors, self._rate, self._eligible(sample, errors))
         return Law(self.codes(family, np.arange(len(errors))), log_prob, error)
 
@@ -239,7 +240,9 @@ class MixtureHalfspace(ClassLearner):
         rest = n - k
         gap = 2 / self.epsilon * (self._log_hypotheses(n) - log_beta)
         if setting == "realizable":
+            # The two conditions of the docstring, on logarithms: numbers of choices exceed any float.
             return gap <= rest * alpha / 2 and self._log_choices(n) - log_beta <= rest * alpha / 8
+        # The third condition, e^(-n alpha^2/8) <= beta/3, follows from the second, since M >= 1 and n >= r.
         chosen = gap <= rest * alpha / 4 and self._log_choices(n) - log_beta <= rest * alpha**2 / 8
         return chosen and k * (1 + alpha / 4) <= rest * alpha / 4
 
@@ -250,6 +253,7 @@ class MixtureHalfspace(ClassLearner):
     def _log_choices(self, n: int) -> float:
         """Return ln M(n): points of the flat (unless it is the space), halfspaces in it, and the empty hypothesis."""
         d = self.dimension
+        # By how many points fix the flat: k + 1 of them, and then k for each hyperplane within it.
         flats = [math.log(math.comb(n, k + 1)) + log_collections(2 * math.comb(n, k), d) for k in range(d)]
         return float(np.logaddexp.reduce([*flats, self._log_hypotheses(n)]))
 
@@ -271,6 +275,7 @@ class MixtureHalfspace(ClassLearner):
         """Return whether no private example has the public label; label-determined ones never have."""
         if distribution.public is None:
             return True
+        # Points of probability 0 are in no sample.
         private = ~distribution.public & (distribution.probabilities > 0)
         public_label = ones if self.public_label else 1 - ones
         return not (public_label[private] > 0).any()

@@ -12,10 +12,10 @@ from ..arrays import Bools, Exact, Integers, Labels
 from ..words import linear
 from .public_family import Functional
 
+# Numbers of a block of pairs that are held at once.
 BLOCK_CELLS = 2**22
-"""Numbers of a block of pairs that are held at once."""
+# The most hypotheses whose errors are held at once.
 MAX_LISTED = 2**23
-"""The most hypotheses whose errors are held at once."""
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,10 @@ SHARE = 128
 # Proposals that are made at once, first and at most.
 BATCH = 2**13
 MAX_BATCH = 2**16
+# The points that should not be inside of which every halfspace is asked.
 PACKED = 512
-"""The points that should not be inside of which every halfspace is asked."""
+# Pairs of halfspaces and points that are compared at once.
 BLOCK_CELLS = 2**24
-"""Pairs of halfspaces and points that are compared at once."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value

@@ -28,8 +28,8 @@ TABLE_CELLS = 2**30
 FLOAT_SIDE = 2**16
 
 
+# Of each type of sums, one that holds two of them.
 PACKED: dict[type[np.generic], type[np.generic]] = {np.int16: np.int32, np.int32: np.int64, np.int64: np.complex128}
-"""Of each type of sums, one that holds two of them."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value

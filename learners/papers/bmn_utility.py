@@ -263,8 +263,8 @@ derived(
 
 
 SIDE = 9
+# Of the public examples.
 SHARE = 0.7
-"""Of the public examples."""
 
 
 def populations(threshold: int) -> Distribution:

@@ -201,8 +201,8 @@ def _learner_law(learner: HasLaw, sample: Examples) -> Answers:
     return dict(zip(found.atoms, np.exp(found.log_prob).tolist(), strict=True))
 
 
+# The rest of the case, the same in every dimension.
 FEW: dict[str, float] = {"values": 2, "epsilon": 1.0, "delta": 0.01}
-"""The rest of the case, the same in every dimension."""
 FAR = (10, 100, 1000, 10_000)
 
 

@@ -30,11 +30,11 @@ from dpaudit.contract import (
     Tools,
 )
 
+# A true statement is loose if the truth is at most this share of its constant.
 LOOSE = 0.75
-"""A true statement is loose if the truth is at most this share of its constant."""
 
+# The relative error that rounding may give a number computed from exact laws.
 TOLERANCE = 1e-9
-"""The relative error that rounding may give a number computed from exact laws."""
 
 Case = tuple[float, str, dict[str, Any]] | tuple[float, dict[str, Any]]
 """A number, the case in words, by default those of its data, and the data."""

@@ -107,8 +107,8 @@ def _calibration(tools: Tools) -> Evidence:
     )
 
 
+# A learner of three rounds, which lists its law.
 TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.99, "beta": 0.2}
-"""A learner of three rounds, which lists its law."""
 
 
 @states(

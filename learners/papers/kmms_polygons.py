@@ -168,8 +168,8 @@ def _section_6(tools: Tools) -> Evidence:
     return judged_loss(worst, 1.0, text, numbers, otherwise=StatementVerdict.HOLDS)
 
 
+# A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms.
 SLACK = 0.25
-"""A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms."""
 Grown = dict[str, tuple[list[int], Callable[[int], int], float]]
 """By the name of a quantity its values, what counts the operations at each, and the degree that is printed."""
 

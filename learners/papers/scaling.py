@@ -10,28 +10,28 @@ from dpaudit.contract import Evidence, Part, Tools, UtilityVerdict
 from .evidence import tried
 from .states import derived
 
+# Learners of the generic theorem whose hard case has two points.
 SMALL: dict[str, dict[str, int]] = {
     "point-exponential": {"domain_size": 64},
     "threshold-exponential": {"domain_size": 64},
     "box-exponential": {"side": 7, "dimension": 1},
     "conjunction-exponential": {"dimension": 3, "k": 2},
 }
-"""Learners of the generic theorem whose hard case has two points."""
 ACCURACIES = (1 / 500, 1 / 250, 1 / 125, 1 / 60, 1 / 30, 1 / 15, 1 / 7, 1 / 3)
 PRIVACIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 8.0)
 LITERALS = (1, 2, 4, 8, 16, 32, 64, 128)
 # With ln d not far above ln J a literal is found by chance, and n* stops growing with k.
 GREEDY: dict[str, Any] = {"alpha": 0.2, "beta": 0.2, "dimension": 2**16, "epsilon": 1.0}
+# The Set Cover Learner is built for half of alpha and a quarter of beta.
 COVER: dict[str, Any] = {**GREEDY, "delta": 1e-6, "parameters": {"alpha": 0.1, "beta": 0.05}}
-"""The Set Cover Learner is built for half of alpha and a quarter of beta."""
 # Over {0, 1, 2}^d; the learner's own beta, which is half of the one that is asked for, is set apart.
 BOXES: dict[str, Any] = {"alpha": 0.1, "beta": 0.1, "side": 2, "epsilon": 1.0, "parameters": {"beta": 0.05}}
 
 Run = tuple[str, str, Sequence[float], dict[str, Any]]
 """Learner, parameter, its values, and the rest."""
 
+# The scaling laws that the statement of each id rests on.
 RUNS: dict[str, tuple[Run, ...]] = {}
-"""The scaling laws that the statement of each id rests on."""
 
 
 def _law(

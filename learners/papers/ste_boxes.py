@@ -143,8 +143,8 @@ def _exponential(tools: Tools) -> Evidence:
     return tried(text, numbers, witness, data, failed=below > 0.5)
 
 
+# Examples at each of three points: one error for all of these, more than log2 of the number of boxes.
 COPIES = 14
-"""Examples at each of three points: one error for all of these, more than log2 of the number of boxes."""
 
 
 @states(

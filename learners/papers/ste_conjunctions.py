@@ -256,8 +256,8 @@ DELTA = 1e-6
 # Dimensions between which n grows; a mask holds at most 31 variables.
 LOW = 16
 HIGH = 31
+# Numbers of examples at a point and at its complement; their counts lie on both sides of the threshold.
 COPIES = (0, 1, 2, 3, 5, 8)
-"""Numbers of examples at a point and at its complement; their counts lie on both sides of the threshold."""
 
 
 def _pairs(learner: ConjunctionLaplace) -> list[Pair]:

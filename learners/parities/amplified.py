@@ -46,6 +46,7 @@ def amplified_rate(epsilon: float, repetitions: int) -> float:
     top = math.tanh(epsilon / 2)  # where answers alone cost epsilon
     # 1 - 2^-53 is the greatest p that a float can hold, for a large epsilon.
     found = last(lambda keep: amplified_cost(keep, repetitions) <= epsilon, 0.0, min(top, 1 - 2.0**-53), 60)
+    # Rounded down: the bisection and the cost are floats.
     return found * (1 - 1e-12)
 
 
@@ -84,6 +85,7 @@ class ParityAmplified(SubsamplingLearner):
         check_choice("budget", self.budget, BUDGETS)
         if self.budget == "proved":
             return
+        # Each run takes a K-th of epsilon, by basic composition.
         share = self.epsilon / self.repetitions
         if not (share < 4 and 2 * math.atanh(share / 4) <= share):
             raise InputError(
@@ -115,6 +117,7 @@ class ParityAmplified(SubsamplingLearner):
         left, right = (self.domain.sample([[0] * self.dimension], [label]) for label in (1, 0))
         flip = Pair(left, right, "0 is labelled 1 or 0")
         proof = "theorem in dpaudit_learners.parities.amplified: K ln(1 + p) for failures, or what answers cost"
+        # Of the two ends only that of failures is reached by a sample, the other by a ray.
         attained = value == runs * math.log1p(keep)
         return Supremum(value, proof, lambda t: flip if attained else self._contradicted_ray(t))
 

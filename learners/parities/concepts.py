@@ -28,13 +28,13 @@ from ..parameters import (
 from .gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
 from .law import log_law
 
+# The largest number of variables for which the law of a subsampling learner is computed.
 LAW_DIMENSION = 6
-"""The largest number of variables for which the law of a subsampling learner is computed."""
+# The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon.
 MAX_EPSILON = 3.830016096309
-"""The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
 
+# Up to so many variables the points of the cube are listed.
 LISTED = 6
-"""Up to so many variables the points of the cube are listed."""
 
 _PROOF = (
     "the share of bad ones among the 2^k solutions, times C(m, k)/(1 - 2^-k) for m more examples, does not grow on "
@@ -184,6 +184,7 @@ class SubsamplingLearner(ClassLearner):
         """
         if not (self._uniform and alpha < 0.5):
             raise InputError.of("alpha", alpha, "below 1/2, for a learner that answers uniform solutions")
+        # Just above alpha, so that every wrong parity is a failure.
         mass = min(1.0, diluted_mass(self.dimension, 1.001 * alpha))
         return self._failing(mass, n), self._diluted(mass)
 
@@ -211,6 +212,7 @@ class SubsamplingLearner(ClassLearner):
             raise InputError(f"2 p alpha must be at most 1 for the worst case of parities, p = {keep!r}, got {alpha!r}")
         above = alpha * (1 + ABOVE)
         mass = diluted_mass(d, above)
+        # At alpha itself, which bounds the errors of all distributions; no distribution need have it.
         upper = min(1.0, self._failing(diluted_mass(d, alpha), n))
         numbers = {"dimension": d, "keep": keep, "failure": self.failure, "mass": above}
         if mass > 1:

@@ -14,8 +14,8 @@ from dpaudit.contract import FAIL, Sample
 
 from ..arrays import Bools, Exact, Floats, Integers, Labels, Words
 
+# The largest number of variables: one bit of the word holds the right-hand side.
 MAX_DIMENSION = 63
-"""The largest number of variables: one bit of the word holds the right-hand side."""
 
 
 def pack(bits: Exact | Labels) -> Words:
@@ -103,10 +103,10 @@ class Systems:
         return solutions
 
 
+# Runs that are eliminated together.
 RUNS = 2**15
-"""Runs that are eliminated together."""
+# The most (run, example) cells that are looked at together.
 CELLS = 2**22
-"""The most (run, example) cells that are looked at together."""
 
 
 def equations_of(sample: Sample, dimension: int) -> Words:

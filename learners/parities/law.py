@@ -35,8 +35,10 @@ def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform
     if consistent:  # only the coin fails
         return np.append(math.log(coin) if coin else -np.inf, solutions), error
     # 1 - sum of the others has an absolute error of at most (1 - coin) error + 8 ulp.
+    # The only difference that can lose digits, which the error below accounts for.
     failure = 1 - math.fsum(np.exp(solutions))
     slack = (1 - coin) * error + 8 * ULP
+    # Of a smaller one not three digits would be right.
     if failure <= 1e3 * slack:
         raise InputError(f"epsilon is too small for the exact law: failure has probability {failure:.1e} only")
     return np.append(math.log(failure), solutions), max(error, 1.001 * slack / failure)
@@ -62,6 +64,7 @@ def log_answers(sample: Sample, dimension: int, keep: float, *, uniform: bool = 
     for one more addition of ln(1 - coin).
     """
     skips = log_skipped(keep, sample.counts)
+    # ln(1 - (1 - p)^c) for c copies: a point is in the span once one of them is kept.
     keeps = np.log(-np.expm1(skips))
     # Which examples (rows) agree with which r (columns).
     labels = parity(pack(sample.points)[:, None] & np.arange(2**dimension, dtype=np.uint64), dimension)
@@ -73,6 +76,7 @@ def log_answers(sample: Sample, dimension: int, keep: float, *, uniform: bool = 
     with np.errstate(divide="ignore"):
         answers = np.log(np.exp(rows - top).sum(axis=0)) + top
     sizes = float(np.abs(keeps).sum() + np.abs(skips[np.isfinite(skips)]).sum())
+    # The bound of the docstring, with L = `sizes` and K = len(rows).
     error = ULP * ((len(skips) + 6) * (sizes + 24) + 5 * sizes + len(rows) + 8 * dimension)
     return answers, error, bool(agrees.all(axis=0).any())
 

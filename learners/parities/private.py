@@ -91,6 +91,7 @@ def restart_rate(epsilon: float) -> float:
     (0, 1): about epsilon / 3 for a small epsilon.
     """
     c = math.exp(-epsilon)
+    # By expm1, for 1 - c has few digits where epsilon is small.
     return -2 * math.expm1(-epsilon) / (2 + c + math.sqrt(c * (8 + c))) * (1 - 1e-12)
 
 
@@ -156,6 +157,7 @@ class ParityRestart(SubsamplingLearner):
             rounds = 1
             if not first:
                 rounds = max(1, min(RUNS // len(going), math.ceil(1 / self.beta)))
+            # The coin comes before the subsample, as in the algorithm; both are drawn, so that arrays serve.
             stops = self._stops(rng, first, (len(going), rounds))
             answers = subsamples.solve(rng, stops.size).reshape(stops.shape)
             answers[stops] = FAIL
@@ -175,6 +177,7 @@ class ParityRestart(SubsamplingLearner):
         (x, 0).
         """
         keep = self._keep
+        # 2 atanh(p) is ln((1 + p)/(1 - p)) without a loss of digits for a small p.
         value = 2 * math.atanh(keep) - math.log1p(-keep * (1 - self.beta))
         proof = (
             "the greatest ratio of g(r) times that of the denominators, both reached by t copies of (x, 0) and (x, 1)"
@@ -192,6 +195,7 @@ class ParityRestart(SubsamplingLearner):
         # c, the probability that a subsample is consistent; summing a 1 would only round it.
         total = 1.0 if consistent else math.fsum(np.exp(answers))
         denominator = math.log(self.beta + (1 - self.beta) * total)
+        # The closed form of the class: beta, and (1 - beta) g(r), over their sum.
         log_prob = np.concatenate([[math.log(self.beta)], math.log1p(-self.beta) + answers]) - denominator
         size = float(np.abs(log_prob[np.isfinite(log_prob)]).max()) + abs(denominator)
         return Law(range(FAIL, 2**self.dimension), log_prob, 2 * error + ULP * (16 + 3 * size))

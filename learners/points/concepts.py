@@ -233,6 +233,7 @@ class _OfPositives(ConsistentLearner):
         """Return all mass on the code that is found by asking of one point after the other whether it is positive."""
         check_sample(sample, self.domain)
         check_law_size(self.concepts)
+        # By asking, and not by the maximum that a run takes: the two are compared with each other.
         positive = {int(x) for (x,), y in zip(sample.points, sample.labels, strict=True) if y == 1}
         return point_law(range(self.domain_size + 1), self._first(positive))
 

@@ -79,6 +79,7 @@ class ThresholdExponential(ExponentialLearner):
         """Return the codes of `size` independent runs."""
         check_run(sample, self.domain, size)
         starts, correct = self.concepts.runs(sample)
+        # Python integers: the last run may have 2^64 thresholds.
         lengths = [b - a for a, b in itertools.pairwise([*starts, self.domain_size + 1])]
         # Runs of thresholds with equal scores are cells, weighed by how many thresholds each has.
         kept = np.flatnonzero(self._eligible(sample, correct)).tolist()

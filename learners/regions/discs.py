@@ -34,8 +34,8 @@ from .region_cover import COVERED, RegionCover
 MAX_DISC_SIDE = 10
 
 VIEWS = ((0, 1), (1, 2), (0, 2))
+# The number of planes that are turned together.
 BLOCK = 2**13
-"""The number of planes that are turned together."""
 BEYOND = (
     f"the 462,000 discs of side {MAX_DISC_SIDE} are listed in half a minute, and their number grows nearly as side^6"
 )

@@ -32,8 +32,8 @@ from ..geometry.pictures import panel, regions
 from ..geometry.polygons import polygon
 from .concepts import Halfplane, Intersection
 
+# The most distinct points of a pictured sample.
 MOST_POINTS = 128
-"""The most distinct points of a pictured sample."""
 # Of the slopes and offsets of a target, over the side.
 DENOMINATOR = 64
 # The panel shows the middle four fifths of the vertices of the sample's lines, and half as much again.

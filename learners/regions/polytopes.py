@@ -33,11 +33,11 @@ DIMENSION = 3
 # The largest sides whose regions are listed: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube.
 HALFSPACE_SIDE = 2
 SIMPLEX_SIDE = 1
+# The bound of BMNS, Claim 4.1, 2 |X|^(d + 1).
 BEYOND = (
     f"over {{0 .. {HALFSPACE_SIDE + 1}}}^{DIMENSION} there may be "
     f"{2 * (HALFSPACE_SIDE + 2) ** (DIMENSION * (DIMENSION + 1)):,} halfspaces to list"
 )
-"""The bound of BMNS, Claim 4.1, 2 |X|^(d + 1)."""
 Quadruple = tuple[int, ...]
 # The most points whose 2^m subsets are held.
 MAX_POINTS = 18

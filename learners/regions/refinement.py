@@ -46,8 +46,8 @@ FEW = 32
 MAX_PRODUCTS = 2**20
 # From so many bytes on, over all pieces and points, no piece is cut.
 MAX_MASKS = 2**28
+# The number of products that are compared with all points together.
 BLOCK = 1024
-"""The number of products that are compared with all points together."""
 # Relative error of a height in floating point; what stands for one of which only the sign is known.
 CERTAIN = 2.0**-49
 TINY = 1e-300

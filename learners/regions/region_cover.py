@@ -25,11 +25,11 @@ from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
 from .snapping import check_regions, region_of
 from .tuple_draws import TupleSampler, Weights, grouped
 
+# Parameters of the instances that are pictured.
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
-"""Parameters of the instances that are pictured."""
 
+# Centre, radius and turn of the triangles of the picture of a union.
 TWO = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))
-"""Centre, radius and turn of the triangles of the picture of a union."""
 
 
 @dataclass(frozen=True)

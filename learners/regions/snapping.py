@@ -24,8 +24,8 @@ from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.polygons import Box, area, polygon, vertex_mean
 from ..halfspaces.depth.fraction_ranks import floor_sum
 
+# The largest side whose full-grid cells are listed as outputs and atoms.
 LISTED_SIDE = 6
-"""The largest side whose full-grid cells are listed as outputs and atoms."""
 
 Point = tuple[Fraction, Fraction]
 Region = tuple[int, Fraction, Fraction]

@@ -73,6 +73,7 @@ def choose(bounds: Enclosures, uniform: int, bits: int) -> int | None:
     index = min(bisect_right(low, uniform * high[-1] >> bits), len(low) - 1)
     before = high[index - 1] if index else 0
     after = low[index] if index < len(low) - 1 else None
+    # The least that the number can be, against the most that the boundary can be.
     if uniform * low[-1] < before << bits:
         return None
     if after is None or (uniform + 1) * high[-1] <= after << bits:
@@ -109,15 +110,18 @@ class Selector:
         self._point = cache(lambda cell: UniformPoint.of(polygon(build(0), cell)))
         self._class_bounds = cache(self._areas)
         self._level_bounds = cache(self._weights)
+        # The greatest score first, of weight 1: exponents of the others are below 0.
         order = np.argsort(-scores.ravel(), kind="stable")
         # Cells by falling score; those of one score form a class.
         lost, starts = np.unique(-scores.ravel()[order], return_index=True)
+        # Exact rationals, which are enclosed in as many bits as a draw takes.
         self._exponents = [rate * (int(lost[0]) - score) for score in lost.tolist()]
         self._members: list[list[int]] = [part.tolist() for part in np.split(order, starts[1:])]
 
     def _areas(self, kind: int, level: int) -> Enclosures:
         """Return enclosures of the cumulative areas of the cells of one score."""
         arrangement = self._build(256 * level)
+        # A cell has the same area in both copies.
         areas = [arrangement.areas[i % arrangement.cells] for i in self._members[kind]]
         slack = arrangement.slack
         low = list(accumulate(max(value - slack, 0) for value in areas))
@@ -164,8 +168,8 @@ class Selector:
 
 
 MAX_WEIGHT = 2**53
+# Share of all weight by which cumulative weights in floats may be off, at most: see `TupleSampler._rounded`.
 SLACK = 2.0**-29
-"""Share of all weight by which cumulative weights in floats may be off, at most: see `TupleSampler._rounded`."""
 FLOAT_BITS = 40
 _REJECTED: tuple[Region, ...] = ()
 
@@ -197,6 +201,7 @@ class TupleSampler:
         components: int = 3,
         before: TupleSampler | None = None,
     ) -> None:
+        # Weights are summed as floats, which hold such integers exactly.
         if sum(map(sum, weights)) >= MAX_WEIGHT:
             raise InputError(f"the sample must have fewer than 2^53 examples, got {sum(map(sum, weights))}")
         self._points = points
@@ -269,6 +274,7 @@ class TupleSampler:
                 spoiled += self._weights[i][1]
         score = int(self._score(np.array([covered]), np.array([spoiled]))[0])
         gap = score - int(self.products.upper[chosen])
+        # The product's greatest score itself: no number is needed.
         if gap == 0:
             return True
         low, high = exponential_bounds(self._rate * gap, known)
@@ -297,6 +303,7 @@ class TupleSampler:
         for chosen in self._order.tolist():
             low, high = exponentials[int(self.products.upper[chosen])]
             areas = [self._pieces.area(code >> 1, level) for code in self.products.codes[chosen].tolist()]
+            # A product stands for all orders of its tuple.
             orders = int(self.products.orders[chosen])
             lows.append(orders * low * prod(a for a, _ in areas))
             highs.append(orders * high * prod(b for _, b in areas))
@@ -312,6 +319,7 @@ class TupleSampler:
         """
         logs = self.products.log_weights[self._order]
         sums = np.cumsum(np.exp(logs - logs[0]))
+        # The bound of the docstring: of logarithms and of running sums together.
         error = SLACK * sums[-1]
         low, high = (np.floor((sums + shift) * 2.0**FLOAT_BITS) for shift in (-error, error))
         return np.maximum(low, 0).astype(np.int64).tolist(), (high.astype(np.int64) + 1).tolist()
@@ -325,6 +333,7 @@ def _contains(boxes: list[tuple[int, Box]], point: tuple[int, int]) -> bool | No
         # Heights of the box over the point's dual line; a halfplane with z = 1 contains what is not below it.
         low = b_low + x * a_low - y * q
         high = b_high + x * a_high - y * q
+        # One halfplane that surely leaves the point out decides for the tuple.
         surely_out = low > 0 if z == 1 else high < 0
         surely_in = high < 0 if z == 1 else low > 0
         if surely_out:

@@ -98,6 +98,7 @@ class Accountant:
         exponent = (2 * x - 1) / (2 * self.noise_multiplier**2)
         if q == 1:
             return exponent
+        # ln(1 - q + q e^exponent), which overflows nowhere.
         return float(np.logaddexp(math.log1p(-q), math.log(q) + exponent))
 
     def _where(self, losses: Floats) -> Floats:
@@ -176,6 +177,7 @@ def _summed(one: Accountant, removal: bool, upper: bool) -> _Sum:
     # As long as the sum of T losses, so that the cyclic convolution does not wrap around.
     size = 1 << (one.steps * len(masses)).bit_length()
     total = np.fft.irfft(np.fft.rfft(masses, size) ** one.steps, size)[: one.steps * (len(masses) - 1) + 1]
+    # Rounding in the transform leaves values below 0, which are no masses.
     total = np.maximum(total, 0.0)
     return _Sum(one.steps * lowest * step, step, total, -math.expm1(one.steps * math.log1p(-missing)))
 

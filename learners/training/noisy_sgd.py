@@ -17,6 +17,7 @@ from ..arrays import Bools, Floats, Integers
 from ..parameters import check_integer
 from .accountant import Accountant
 
+# The planted faults, positive controls of an audit of training: what leaks, by name.
 FAULTS = {
     "no clipping": "gradients are added as they are: an example of large gradient outweighs the noise",
     "clipping by batch": "the mean gradient of the batch is clipped, not that of each example",
@@ -24,7 +25,6 @@ FAULTS = {
     "without replacement": "batches of a fixed size are accounted as Poisson samples: an example displaces another",
     "wrong batch size": "noise is divided by the number of examples, gradients by the size of a batch",
 }
-"""The planted faults, positive controls of an audit of training: what leaks, by name."""
 
 # About the most numbers of per-example gradients that are held at a time.
 _NUMBERS = 2**22
@@ -180,6 +180,7 @@ class NoisySGD:
 
         The parameters after each step are a function of them.
         """
+        # As many runs together as keep the gradients of all examples within so many numbers.
         chunk = max(1, _NUMBERS // (max(1, data.size) * self.model.dimension))
         parts = [self._run(data, rng, min(chunk, size - done)) for done in range(0, size, chunk)]
         return np.concatenate(parts or [np.empty((0, self.steps, self.model.dimension))])
@@ -196,6 +197,7 @@ class NoisySGD:
         for step in range(self.steps):
             # The step of the algorithm: a batch, clipped gradients, noise, an average by the public size of a batch.
             total = self._sums(data, parameters, self._batches(data.size, rng, size))
+            # The fault keeps the noise of the first step.
             if step == 0 or self.fault != "noise reused":
                 noise = rng.normal(scale=self.noise_multiplier * self.clip, size=(size, d))
             divisor = self.examples if self.fault == "wrong batch size" else self._batch
@@ -221,6 +223,7 @@ class NoisySGD:
         n = len(data.points)
         total = np.einsum("rn,rnd->rd", batches[:, :n], own) + batches[:, n:] @ self._clipped(data.gradients)
         if self.fault == "clipping by batch":
+            # The fault shortens the mean, so that one long gradient still moves it by more than its share.
             return self._batch * shortened(total / self._batch, self.clip)
         return np.asarray(total)
 
@@ -263,9 +266,11 @@ def one_training(
 def shortened(vectors: Floats, most: float) -> Floats:
     """Return vectors (last axis) scaled down to norm `most` where they are longer."""
     norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    # Shorter ones stay, and none of norm 0 is divided by it.
     return np.asarray(vectors * (most / np.maximum(norms, most)))
 
 
 def logistic(x: Floats) -> Floats:
     """Return 1 / (1 + exp(-x))."""
+    # By tanh, which overflows nowhere.
     return np.asarray(0.5 * (1 + np.tanh(x / 2)))

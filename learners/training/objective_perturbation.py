@@ -36,11 +36,11 @@ from ..arrays import Floats, Integers
 from ..parameters import check_integer, check_positive
 from .noisy_sgd import logistic, shortened
 
+# The planted faults, positive controls of an audit: what leaks, by name.
 FAULTS = {
     "no log term": "noise spends all of epsilon, and nothing is left for how the map from noise to minimiser stretches",
     "rows as they are": "rows longer than 1 are not scaled down: their gradients outweigh the noise",
 }
-"""The planted faults, positive controls of an audit: what leaks, by name."""
 
 # c, the greatest second derivative of the logistic loss.
 _CURVATURE = 0.25

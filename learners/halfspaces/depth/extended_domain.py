@@ -179,9 +179,9 @@ class PlaneSlices(Sequence[Coordinates]):
         return bottom, np.where(inside, top, bottom - 1)
 
 
+# The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
+# there are 2e7 triples.
 MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
-"""The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
-there are 2e7 triples."""
 
 # First coordinates up to which all prefixes are listed to count the candidates after them.
 _FEW = 128

@@ -181,8 +181,8 @@ class FractionRanks:
         return self.at(rank_within(ring, uniform_below(ring.size, rng, 1)[0]))
 
 
+# Up to this side the depth of a candidate is found in float64, exactly (2 s^5 < 2^52).
 MAX_FRACTION_SIDE = 1000
-"""Up to this side the depth of a candidate is found in float64, exactly (2 s^5 < 2^52)."""
 
 
 @dataclass(frozen=True)

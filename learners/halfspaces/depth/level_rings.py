@@ -24,8 +24,8 @@ from ...mechanisms import exponential
 from .depth_regions import Interval
 from .tukey_depth import centerpoint_bound
 
+# Rings end where what is left has at most this share of the weight of the deepest.
 SHARE = 2.0**-10
-"""Rings end where what is left has at most this share of the weight of the deepest."""
 
 
 class Counted(Protocol):

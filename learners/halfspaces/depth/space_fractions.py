@@ -37,8 +37,8 @@ from .fraction_ranks import floor_sum, greatest_below
 from .level_rings import Extents, Prefix, Ring
 from .tukey_depth import cross
 
+# Up to this many points all planes through three of them are listed, 1.4 10^6.
 MAX_SPACE_POINTS = 200
-"""Up to this many points all planes through three of them are listed, 1.4 10^6."""
 _LIMIT = 2**61
 _BLOCK = 2**22
 # More than the relative error of an inner product of four terms in float64.
