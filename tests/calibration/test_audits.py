@@ -25,7 +25,8 @@ SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polyto
         "simplex-union", "polygon-union", "hull-point-exponential", "hull-point-rec-concave", "hull-point-joint",
         "interior-point-rec-concave", "set-cover-conjunction", "set-cover-disjunction", "box-interior-point",
         "mixture-halfspace", "interior-point-tree-log", "hull-point-random-row", "polynomial-select",
-        "parity-amplified", "conjunction-greedy"}  # fmt: skip
+        "parity-amplified", "conjunction-greedy", "threshold-interior-point", "simplex-select",
+        "halfspace-exponential"}  # fmt: skip
 """Learners whose audits take longest; `./scripts/audit` makes them too."""
 PINNED = {"parity-private", "threshold-exponential", "point-exponential", "conjunction-laplace",
           "interior-point-exponential"}  # fmt: skip

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import pytest
 from bench_scripts import script
+from forked import ran
 from source_tree import ROOT
 
 import dpaudit
@@ -110,8 +111,10 @@ def run(command: Command) -> int:
     program, *arguments = command.words
     if program == "dpaudit":
         return main(arguments)
-    arguments = ["-m", "pytest", "-p", "no:cacheprovider", *arguments] if program == "pytest" else arguments
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+    if program == "pytest":
+        done = ran("-m", "pytest", "-p", "no:cacheprovider", *arguments)
+    else:
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
     print(done.stdout, done.stderr)
     return done.returncode
 

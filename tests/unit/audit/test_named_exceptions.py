@@ -93,7 +93,7 @@ def test_a_timeout_is_told_with_its_limit():
             time.sleep(0.01)
         return rng.normal()
 
-    finding = dpaudit.audit_privacy(hangs, [(0, 1)], epsilon=1.0, trials=60, timeout=0.02, confidence=0.9)
+    finding = dpaudit.audit_privacy(hangs, [(0, 1)], epsilon=1.0, trials=30, timeout=0.02, confidence=0.9)
     # On a busy machine a run that does not hang may be late too.
     assert re.match(r"timed out after 0\.02 s: 100 % on 1, (never|[\d.]+ %) on 0", told(finding))
 

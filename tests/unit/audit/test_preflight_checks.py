@@ -487,7 +487,8 @@ def test_workers_that_go_on_from_different_places_are_found_by_their_values() ->
         seen.append(answers(found)["workers"] == Answer.DEPENDS)
         if seen[-1]:
             assert found.verdict == "no evidence"
-    assert any(seen)
+            break
+    assert seen[-1]
     sound = audit(of_the_system, randomness="own", n_jobs=2, trials=2_000)
     assert answers(sound)["workers"] == Answer.PASSED
     assert sound.verdict == "consistent"

@@ -64,7 +64,9 @@ def test_a_forged_answer_is_a_fault(content: bytes, tmp_path: Path, monkeypatch:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_mechanism_that_closes_the_pipe_and_goes_on_is_a_fault() -> None:
+def test_a_mechanism_that_closes_the_pipe_and_goes_on_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpaudit.running.child.ENDING", 0.2)  # seconds for which nothing comes
+
     def closes(data, rng):
         for one in answering():
             os.close(one)
@@ -92,7 +94,7 @@ def slow(data, rng):
 @pytest.mark.parametrize("mechanism", [slow, lambda data, rng: Output()])
 def test_methods_of_outputs_have_the_time_limit_of_their_run(mechanism) -> None:
     began = time.monotonic()
-    found = as_mechanism(mechanism, timeout=Timeout(0.5))(0, np.random.default_rng(0), 8)
+    found = as_mechanism(mechanism, timeout=Timeout(0.2))(0, np.random.default_rng(0), 8)
     assert len(found) == 8
     assert time.monotonic() - began < 30
 
@@ -105,7 +107,8 @@ class Leaves:
         time.sleep(60)
 
 
-def test_a_destructor_that_does_not_return_is_a_fault() -> None:
+def test_a_destructor_that_does_not_return_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpaudit.running.child.ENDING", 0.2)  # seconds for which nothing comes
     with pytest.raises(RunFault, match=r"made its 2 runs and did not end in 0\.2 s"):
         as_mechanism(lambda data, rng: Leaves(), timeout=Timeout(0.2))(0, np.random.default_rng(0), 2)
 

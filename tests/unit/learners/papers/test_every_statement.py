@@ -195,7 +195,7 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
 
 @pytest.mark.parametrize(
     ("module", "statement_id", "patches", "tools", "verdict"),
-    in_quick(MORE),
+    in_quick(MORE, CASES, BMNS),
 )
 def test_the_verdict_follows_the_numbers(
     module: Any, statement_id: str, patches: dict[str, Any], tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ledger_rows import ledger_row
-from test_statements_refutable import brief, in_quick
+from ledger_rows import ledger_row, rows_in_quick
+from test_statements_refutable import CASES, brief, in_quick
 
 from dpaudit import pac
 from dpaudit.registry import load
@@ -42,11 +42,10 @@ CLASSES = {
         "BMN-relaxation-ii-utility",
     },
 }  # fmt: skip
-FULL = {"BMN-Thm4.9", "BMN-Thm4.10"}
 IDS = [entry.id for entry in load().statements if entry.id.split("-")[0] in ("BMN", "BMNS")]
 
 
-@pytest.mark.parametrize("id", [pytest.param(id, marks=pytest.mark.full) if id in FULL else id for id in IDS])
+@pytest.mark.parametrize("id", rows_in_quick(IDS))
 def test_statements(id: str) -> None:
     assert ledger_row(id).verdict == next((word for word, ids in CLASSES.items() if id in ids), "holds")
 
@@ -112,7 +111,7 @@ BMNS: list[tuple[Any, str, dict[str, Any], Any, str]] = [
 """Cases in the form of `test_statements_refutable`."""
 
 
-@pytest.mark.parametrize(("module", "id", "patches", "tools", "verdict"), in_quick(BMNS))
+@pytest.mark.parametrize(("module", "id", "patches", "tools", "verdict"), in_quick(BMNS, CASES))
 def test_the_verdict_follows_the_numbers(
     module: Any, id: str, patches: dict[str, Any], tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -427,9 +427,13 @@ def brief(tools: Any, verdict: str) -> Any:
     return Brief() if tools is pac and verdict == "refuted" else tools
 
 
-def in_quick(cases: list[Any]) -> list[Any]:
-    """Return the cases as parameters: all but the first refutation of each statement are marked `full`."""
-    seen, found = set(), []
+def in_quick(cases: list[Any], *before: list[Any]) -> list[Any]:
+    """Return the cases as parameters: all but the first refutation of each statement are marked `full`.
+
+    Those of lists that are tried `before` count.
+    """
+    seen = {case[1] for earlier in before for case in earlier if case[4] == "refuted"}
+    found = []
     for i, case in enumerate(cases):
         first = case[4] == "refuted" and case[1] not in seen
         seen |= {case[1]} if first else set()
