@@ -32,7 +32,7 @@ for name in sys.argv[1:]:
     module = importlib.import_module(name.removesuffix(".*"))
     for part in pkgutil.walk_packages(module.__path__, f"{module.__name__}.") if name.endswith(".*") else ():
         importlib.import_module(part.name)
-own = [one for one in sys.path if one not in ("", *os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+own = [one for one in sys.path if one]
 while message := (received := socket.recv_fds(asked_by, 2**18, 2))[0]:
     asked, files = json.loads(message), received[1]
     if isinstance(asked, int):
@@ -73,6 +73,8 @@ def loaded(modules: tuple[str, ...]) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         quiet: Any = {"stdout": subprocess.DEVNULL, "start_new_session": True}
+        # The path of whichever test comes first is no path of the others: each command brings its own.
+        quiet["env"] = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         one = subprocess.Popen([sys.executable, "-c", SOURCE, *modules], stdin=theirs, **quiet)
     one.returncode = 0  # nobody waits for it
     return ours
