@@ -34,8 +34,7 @@ def events_of(result: Result) -> list[str]:
 # Tasks that take seconds, whose events nearly tie, and audits of privacy as of the other learners.
 DEAR = {
     "convex-polygon/privacy/n2-c6c3b7e5a6", "disc-union/privacy/n2-ac70c3f359",
-    "hull-point-exponential/privacy/n3-1f8192634c", "interior-point-exponential/privacy/n4-5acbafd954",
-    "point-exponential/privacy/n4-0106ae660d",
+    "hull-point-exponential/privacy/n3-1f8192634c",
 }  # fmt: skip
 
 
