@@ -73,8 +73,8 @@ class Watched(np.random.PCG64):
 # Its state names its class, and is to be one that a plain PCG64 takes.
 Watched.__name__ = "PCG64"
 # Read by these descriptors an attribute is not noted: it is not the mechanism that asks.
-_STATE: Any = np.random.PCG64.state
-_SEED: Any = np.random.PCG64.seed_seq
+_STATE = np.random.PCG64.state
+_SEED = np.random.PCG64.seed_seq
 
 
 def _flat(state: Mapping[str, Any]) -> tuple[int, ...]:
