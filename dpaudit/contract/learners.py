@@ -286,10 +286,16 @@ class HasSymmetries(Protocol):
 
 @runtime_checkable
 class HasHardTargets(Protocol):
-    """Hard cases of the learner's own, in addition to those that are made from its concepts."""
+    """Hard cases of the learner's own, in addition to those that are made from its concepts.
 
-    def hard_targets(self, alpha: float) -> Sequence[tuple[int, Distribution, str]]:
-        """Return (code of the concept, distribution of the points, name) of each case, for accuracy alpha."""
+    A class of concepts may have the method too: it is asked where the class, or the domain, is too large to be listed.
+    """
+
+    def hard_targets(self, alpha: float) -> Sequence[tuple[int | Hypothesis, Distribution, str]]:
+        """Return (concept, distribution of the points, name) of each case, for accuracy alpha.
+
+        A concept is its code, or itself where the class is too large to be numbered; it must be of the class.
+        """
 
 
 @runtime_checkable

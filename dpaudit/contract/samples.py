@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     # Integers of any width, or Python's own in an object array: a learner says which it takes.
     Points = NDArray[Any]
 
-__all__ = ["ConceptClass", "Distribution", "Domain", "Hypothesis", "Sample"]
+__all__ = ["ConceptClass", "Distribution", "Domain", "Hypothesis", "Membership", "Sample"]
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,11 @@ class Sample(Protocol):
 
 
 class ConceptClass(Protocol):
-    """A finite class of concepts, numbered 0 .. size - 1."""
+    """A finite class of concepts, numbered 0 .. size - 1.
+
+    A class that is too large to be counted or numbered raises `InputError` where it is asked for `size`, for labels of
+    all concepts or for one by its number; audits then take a target that is given.
+    """
 
     @property
     def size(self) -> int:
@@ -159,3 +163,11 @@ class ConceptClass(Protocol):
 
     def concept(self, code: int) -> Hypothesis:
         """Return the concept with that number."""
+
+
+@runtime_checkable
+class Membership(Protocol):
+    """A class of concepts that recognises its own, so that it need not be listed to refuse a foreign target."""
+
+    def has(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis is written as a concept of the class; one that only labels alike need not be."""

@@ -30,6 +30,7 @@ from dpaudit.contract import (
     Evidence,
     Grade,
     HasScene,
+    Hypothesis,
     Learner,
     Pair,
     Picture,
@@ -193,19 +194,19 @@ def _utility(
     address: str | None,
     progress: Progress,
 ) -> UtilityFinding:
-    concept = arguments.concept
+    concept: int | Hypothesis | None = arguments.concept
     noise: NDArray[np.float64] | float | None = arguments.noise
     distribution: Distribution | str = "uniform"
     if arguments.case_index is not None:
         case = hard_cases(learner, arguments.alpha, arguments.setting)[arguments.case_index]
         distribution = case.distribution
         if concept is None:
-            concept = case.concept_code
+            concept = case.concept
         if noise is None:
             noise = case.noise
     return audit_utility(
         learner,
-        concept or 0,
+        0 if concept is None else concept,
         distribution,
         noise=noise,
         alpha=arguments.alpha,

@@ -142,7 +142,7 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
     if isinstance(learner, HasFurtherInstances):
         further = learner.audited
     settings = offered_settings(learner, first)
-    claims = (is_vacuous(first.alpha, first.beta, setting, learner.concepts.size) for setting in settings)
+    claims = (is_vacuous(first.alpha, first.beta, setting, learner.concepts) for setting in settings)
     vacuous = settings and all(claims)
     tasks: list[Task] = []
     notes: list[str] = []

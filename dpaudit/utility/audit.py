@@ -45,7 +45,7 @@ from dpaudit.running.workers import Workers
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
-from dpaudit.utility.problem import Problem, labels_of
+from dpaudit.utility.problem import Problem, labels_of, nearest_error
 
 LOG = logging.getLogger(__name__)
 
@@ -150,11 +150,15 @@ def audit_utility(
     if not speaks_of(learner, law, target, flips):
         claim = None
     size = _size(learner, n, claim)
-    problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
+    of_class = _is_of_class(learner, concept, law, setting)
+    # Nor does the theorem speak of a target that may lie outside of the class.
+    if not of_class and setting != "agnostic":
+        claim = None
+    problem = Problem(learner, target, law, flips, alpha, setting, of_class=of_class)
     # Before any run is made: the search for the best concept may be refused as too costly.
     best = problem.best
     stream: _Stream = (seed, *stream_address(problem, name, size))
-    vacuous = is_vacuous(alpha, beta, setting, learner.concepts.size)
+    vacuous = is_vacuous(alpha, beta, setting, learner.concepts)
     # The sizes of all looks are fixed before any run, and share the probability of error.
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as report:
@@ -298,13 +302,38 @@ def read_distribution(learner: Learner, distribution: Distribution | str) -> Dis
 def read_concept(learner: Learner, concept: int | Hypothesis) -> tuple[Hypothesis, str]:
     """Return the hypothesis that labels the samples, and its name."""
     if isinstance(concept, int | np.integer) and not isinstance(concept, bool):
-        size = learner.concepts.size
+        try:
+            size = learner.concepts.size
+        except InputError as error:
+            text = "{concept} must be a hypothesis, as the concepts of {id!r} are too many to be numbered: {why}"
+            raise InputError(text, names=("concept",), value=concept, id=learner.id, why=str(error)) from None
         if not 0 <= concept < size:
             raise InputError.of("concept", concept, f"a code in 0 .. {size - 1} or a hypothesis")
         return learner.concepts.concept(int(concept)), f"concept {int(concept)}"
     if not isinstance(concept, Hypothesis):
         raise InputError.of("concept", concept, "a code of the learner's concepts or a hypothesis")
     return concept, stable_repr(concept)
+
+
+def _is_of_class(learner: Learner, concept: int | Hypothesis, law: Distribution, setting: str) -> bool:
+    """Return whether the target is known to label the points as a concept of the class does.
+
+    `InputError` if it is known not to, in a setting that has no error of the best concept.
+    """
+    # A problem on the points alone takes the labels as they are.
+    if not isinstance(concept, Hypothesis) or setting == "solution":
+        return True
+    nearest = nearest_error(learner.concepts, concept, law)
+    if nearest and setting != "agnostic":
+        raise InputError(
+            "{concept} must be of the class of {id!r}: the nearest concept errs with probability {nearest:.3g} on "
+            "{distribution}; the setting 'agnostic' with noise=0 takes any target",
+            names=("concept", "distribution"),
+            value=concept,
+            id=learner.id,
+            nearest=nearest,
+        )
+    return nearest == 0
 
 
 def read_setting(learner: Learner, setting: str) -> str:

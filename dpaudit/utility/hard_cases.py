@@ -10,15 +10,26 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_choice, read_number
-from dpaudit.contract import SETTINGS, ConceptClass, Distribution, Domain, HasHardTargets, Learner
+from dpaudit.contract import (
+    SETTINGS,
+    ConceptClass,
+    Distribution,
+    Domain,
+    HasHardTargets,
+    Hypothesis,
+    Learner,
+)
+from dpaudit.utility.interval import size_of
 
+# The shares of labels that are flipped in the cases of a class that is too large to be numbered.
+NOISE = (0.1, 0.3)
 # Domains up to this size are used whole; of larger ones the landmarks.
 MAX_POINTS = 2**12
 # Up to this many labels (concepts times points) a case in which no concept is right is made.
@@ -35,16 +46,19 @@ DIGITS = 9
 Floats = NDArray[np.float64]
 Labels = NDArray[np.uint8]
 Points = NDArray[np.integer]
-Key = tuple[int, str, bytes, bytes]
-# Code of the concept, points, their probabilities, name, and noise of the points or None.
-_Case = tuple[int, Points, Floats, str, Floats | None]
+Key = tuple[str, str, bytes, bytes]
+# The concept or its code, points, their probabilities, name, and noise of the points or None.
+_Case = tuple[int | Hypothesis, Points, Floats, str, Floats | None]
 
 
 @dataclass(frozen=True)
 class HardCase:
-    """A concept, a distribution and, in the setting "agnostic", the noise of each point, with a name for reports."""
+    """A concept, a distribution and, in the setting "agnostic", the noise of each point, with a name for reports.
 
-    concept_code: int
+    The concept is its code, or itself where its class is too large to be numbered.
+    """
+
+    concept: int | Hypothesis
     distribution: Distribution
     name: str
     noise: Floats | None = None
@@ -54,7 +68,13 @@ class HardCase:
         """The parts of a case that distinguish it: all but the name."""
         law = self.distribution
         noise = b"" if self.noise is None else self.noise.tobytes()
-        return self.concept_code, repr(law.points.tolist()), law.probabilities.tobytes(), noise
+        return repr(self.concept), repr(law.points.tolist()), law.probabilities.tobytes(), noise
+
+    def target(self, concepts: ConceptClass) -> Hypothesis:
+        """Return the concept."""
+        if isinstance(self.concept, int):
+            return concepts.concept(self.concept)
+        return self.concept
 
 
 def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> list[HardCase]:
@@ -72,6 +92,10 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
     three labels in ten flipped, and, unless the class is large, with the label of every other point flipped for
     certain, so that no concept is right.
 
+    Of a class that is too large to be numbered these are the `hard_targets` of the class and the learner alone: as they
+    are, and in the setting "agnostic" with one label in ten flipped, and three. On a domain that is too large to be
+    listed those of the class are added to the others.
+
     "solution". Equal shares on k + 1 points next to each other (a middle point, moved by one along each of k axes), all
     on that point, the uniform distribution, and the first realizable case; labels of the middle concept.
 
@@ -79,12 +103,20 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
     """
     read_number("alpha", alpha, 0, 1)
     read_choice("setting", setting, SETTINGS)
+    size = size_of(learner.concepts)
+    if size is None:
+        own = list(_own(learner, alpha, NOISE if setting == "agnostic" else (None,)))
+        if setting == "solution" and own:
+            points = learner.domain.landmarks()
+            own = [*_side_by_side(learner.domain, points[len(points) // 2], own[0][0]), *own]
+        return _distinct({}, own)
     points, whole = evaluated_points(learner)
     # In the settings "realizable" and "empirical" labels have no noise, and the same cases are hard.
     makers = {"agnostic": _noisy, "solution": _close}
     uniform = "uniform" if whole else "uniform on landmarks"
     cases = makers.get(setting, _plain)(learner, points, alpha, uniform)
-    return _distinct(learner.concepts.size, cases)
+    words = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}
+    return _distinct(words, cases)
 
 
 def evaluated_points(learner: Learner) -> tuple[Points, bool]:
@@ -94,17 +126,20 @@ def evaluated_points(learner: Learner) -> tuple[Points, bool]:
     return learner.domain.landmarks(), False
 
 
-def _distinct(size: int, cases: Iterable[_Case]) -> list[HardCase]:
-    """Return the cases without repeats, the first of each kept, on the points that have probability."""
-    words = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}
+def _distinct(words: Mapping[int, str], cases: Iterable[_Case]) -> list[HardCase]:
+    """Return the cases without repeats, the first of each kept, on the points that have probability.
+
+    `words` name some concepts by their codes; a concept without a code is named by its case.
+    """
     kept: dict[Key, HardCase] = {}
-    for code, points, weights, name, noise in cases:
+    for concept, points, weights, name, noise in cases:
         seen = weights > 0
         law = Distribution(points[seen], weights[seen] / weights.sum(), name)
-        word = words.get(code, f"concept {code}")
         if noise is not None:
             noise = noise[seen]
-        case = HardCase(code, law, f"{name}; {word}", noise)
+        if isinstance(concept, int):
+            name = f"{name}; {words.get(concept, f'concept {concept}')}"
+        case = HardCase(concept, law, name, noise)
         kept.setdefault(case.key, case)
     return list(kept.values())
 
@@ -140,9 +175,23 @@ def _plain(learner: Learner, points: Points, alpha: float, uniform: str) -> Iter
         found = just_bad(concepts.evaluate(points), middle, mass)
         for weights, name in itertools.islice(found, 1):
             yield middle, points, weights, name, None
-    if isinstance(learner, HasHardTargets):
-        for code, law, name in learner.hard_targets(alpha):
-            yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
+    yield from _own(learner, alpha, (None,))
+
+
+def _own(learner: Learner, alpha: float, shares: Sequence[float | None]) -> Iterator[_Case]:
+    """Yield the cases of learner and class, each with every share of labels flipped, or as it is for None."""
+    sources: list[object] = [learner]
+    # A class describes targets for where it, or its domain, cannot be listed.
+    if size_of(learner.concepts) is None or learner.domain.size > MAX_POINTS:
+        sources.append(learner.concepts)
+    targets = [target for one in sources if isinstance(one, HasHardTargets) for target in one.hard_targets(alpha)]
+    for concept, law, name in targets:
+        weights = np.asarray(law.probabilities, dtype=np.float64)
+        for share in shares:
+            if share is None:
+                yield concept, law.points, weights, name, None
+            else:
+                yield concept, law.points, weights, f"{name}, {share:.0%} noise", np.full(len(weights), share)
 
 
 def _noisy(learner: Learner, points: Points, alpha: float, uniform: str) -> Iterator[_Case]:
@@ -170,11 +219,16 @@ def _noisy(learner: Learner, points: Points, alpha: float, uniform: str) -> Iter
 
 def _close(learner: Learner, points: Points, alpha: float, uniform: str) -> Iterator[_Case]:
     middle = learner.concepts.size // 2
-    near = _neighbourhood(learner.domain, points[len(points) // 2])
-    yield middle, near, np.full(len(near), 1 / len(near)), f"equal shares on {len(near)} points side by side", None
-    yield middle, near[:1], np.ones(1), "all on one point", None
+    yield from _side_by_side(learner.domain, points[len(points) // 2], middle)
     yield middle, points, np.full(len(points), 1 / len(points)), uniform, None
     yield from list(_plain(learner, points, alpha, uniform))[:1]
+
+
+def _side_by_side(domain: Domain, middle: Points, concept: int | Hypothesis) -> Iterator[_Case]:
+    """Yield the cases in which all data lie as close to each other as they can."""
+    near = _neighbourhood(domain, middle)
+    yield concept, near, np.full(len(near), 1 / len(near)), f"equal shares on {len(near)} points side by side", None
+    yield concept, near[:1], np.ones(1), "all on one point", None
 
 
 def _neighbourhood(domain: Domain, middle: Points) -> Points:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
-from dpaudit.contract import UtilityVerdict
+from dpaudit.contract import ConceptClass, UtilityVerdict
 from dpaudit.errors import InputError
 
 # The error of a guess.
@@ -55,15 +55,29 @@ def verdict(lower: float, upper: float, claimed: float, vacuous: bool = False) -
     return UtilityVerdict.UNDECIDED
 
 
-def is_vacuous(alpha: float, beta: float, setting: str, concepts: int) -> bool:
-    """Return whether a claim Pr[error > alpha] <= beta promises next to nothing, for a class of so many concepts.
+def size_of(concepts: ConceptClass) -> int | None:
+    """Return the number of concepts of a class; None where they are too many to be counted."""
+    try:
+        return concepts.size
+    except InputError:
+        return None
+
+
+def is_vacuous(alpha: float, beta: float, setting: str, concepts: ConceptClass) -> bool:
+    """Return whether a claim Pr[error > alpha] <= beta promises next to nothing, for a class of concepts.
 
     - alpha is 1/2 or more: a learner that returns one of the two constant labellings by the toss of a coin errs on at
       most half of any distribution with probability 1/2 at least. In the setting "solution" alpha plays no part.
-    - beta is 1 - 1/`concepts` or more: a random concept is the right one with probability 1/`concepts`. With two
-      concepts that is 1/2; with many, beta = 1/2 promises a lot.
+    - beta is 1 - 1/size or more: a random concept is the right one with probability 1/size. With two concepts that is
+      1/2; with many, beta = 1/2 promises a lot.
     """
-    return beta >= 1 - 1 / concepts or (setting != "solution" and alpha >= GUESS)
+    if setting != "solution" and alpha >= GUESS:
+        return True
+    # Only a large beta asks for the size, which some classes take long to count and others cannot.
+    if beta < GUESS:
+        return False
+    size = size_of(concepts)
+    return size is not None and beta >= 1 - 1 / size
 
 
 def deciding_trials(trials: int, most: int | None, beta: float, confidence: float) -> int:

@@ -20,11 +20,13 @@ from dpaudit.contract import (
     Hypothesis,
     Law,
     Learner,
+    Membership,
     Sample,
     Solves,
 )
 from dpaudit.errors import InputError
 from dpaudit.utility.hard_cases import HardCase
+from dpaudit.utility.interval import size_of
 
 # Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha.
 SLACK = 16 * 2.0**-52
@@ -225,20 +227,35 @@ def best_error(
     # No concept errs less on any point, so that the class need not be listed.
     if of_class and (noise <= 0.5).all():
         return _mean(weights, noise)
-    if concepts.size * len(truth) > MAX_LABELS:
+    size = size_of(concepts)
+    if size is None or size * len(truth) > MAX_LABELS:
         raise InputError(
-            "{concept} and {noise} must be a code of the class and at most 1/2 everywhere where the class has more "
+            "{concept} and {noise} must be of the class and at most 1/2 everywhere where the class has more "
             "than {most} concepts, so many that the best on {points} points cannot be found by trying all; it has "
             "{size}",
             names=("concept", "noise"),
             most=MAX_LABELS // len(truth),
             points=len(truth),
-            size=concepts.size,
+            size="more than can be counted" if size is None else size,
         )
     wrong = concepts.evaluate(distribution.points) != truth
     # The sums of a product of matrices are rounded: the near-best ones are summed again, exactly.
     rough = _shares(wrong, noise) @ weights / weights.sum()
     return min(_mean(weights, _shares(row, noise)) for row in np.unique(wrong[rough <= rough.min() + 1e-9], axis=0))
+
+
+def nearest_error(concepts: ConceptClass, concept: Hypothesis, law: Distribution) -> float | None:
+    """Return the least error of a concept of the class against labels that a hypothesis gives to the points.
+
+    0 where the hypothesis is of the class; None where the class neither knows its own nor can be listed on the points.
+    """
+    if isinstance(concepts, Membership) and concepts.has(concept):
+        return 0.0
+    size = size_of(concepts)
+    if size is None or size * len(law.points) > MAX_LABELS:
+        return None
+    truth = labels_of(concept, law.points)
+    return best_error(concepts, law, truth, np.zeros(len(truth)), of_class=False)
 
 
 def empirical_error(hypothesis: Hypothesis, sample: Sample) -> float:
@@ -268,7 +285,7 @@ class CaseFailure:
     """
 
     def __init__(self, learner: Learner, case: HardCase, alpha: float, setting: str) -> None:
-        concept = learner.concepts.concept(case.concept_code)
+        concept = case.target(learner.concepts)
         self._problem = Problem(learner, concept, case.distribution, case.noise, alpha, setting)
         self._law: Callable[[Sample], Law] | None = None
         if isinstance(learner, HasLaw):

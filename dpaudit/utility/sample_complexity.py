@@ -128,7 +128,7 @@ def sample_complexity(
         candidates = len(found)
         worst, bracket = _worst(learner, found, Decider(beta, confidence, draws, seed), alpha, claim, known)
     upper, reason = _upper(known, bracket.lower, claim.sample_size)
-    vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts.size)
+    vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts)
     shown = upper if reason == Reason.CERTIFICATE else bracket.upper
     return SampleComplexityFinding(
         verdict=verdict(bracket.lower + 1, shown or math.inf, claim.sample_size, vacuous),
@@ -231,7 +231,9 @@ def _worst(
     points = np.asarray(law.points).tolist()
     weights = np.asarray(law.probabilities, dtype=np.float64).tolist()
     noise = [] if case.noise is None else case.noise.tolist()
-    shown = WorstCase(concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name)
+    # A concept without a code is named by its case.
+    code = case.concept if isinstance(case.concept, int) else None
+    shown = WorstCase(concept=code, points=points, probabilities=weights, noise=noise, name=case.name)
     return shown, bracket
 
 

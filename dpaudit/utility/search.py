@@ -27,6 +27,7 @@ from dpaudit.utility.hard_cases import (
     just_bad,
     solved,
 )
+from dpaudit.utility.interval import size_of
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.worst_case import first_size
 
@@ -66,11 +67,14 @@ def proposals(learner: Learner, alpha: float, setting: str) -> Iterator[HardCase
     """Yield the hard cases of a learner and, without noise, cases in which many rivals are just bad."""
     yield from hard_cases(learner, alpha, setting)
     concepts = learner.concepts
+    size = size_of(concepts)
+    if size is None or setting in ("agnostic", "solution"):
+        return
     points, _ = evaluated_points(learner)
-    if setting in ("agnostic", "solution") or concepts.size * len(points) > MAX_LABELS:
+    if size * len(points) > MAX_LABELS:
         return
     labels = concepts.evaluate(points)
-    for code in dict.fromkeys(i * (concepts.size - 1) // (CONCEPTS - 1) for i in range(CONCEPTS)):
+    for code in dict.fromkeys(i * (size - 1) // (CONCEPTS - 1) for i in range(CONCEPTS)):
         for weights, name in just_bad(labels, code, just_above(alpha)):
             yield _case(code, points, weights, name)
 
@@ -102,9 +106,11 @@ class WorstCaseSearch:
             record = max((one.n for one in raced), default=0)
             raced.append(Proposal(case, self._least(case, "race", DRAWS, math.floor(WEAK * record))))
         raced = _hardest(_distinct(raced))
-        # That is, in the setting "realizable" alone.
+        # Climbs are made in the setting "realizable" alone.
         climbed = []
-        if self._setting not in ("agnostic", *FIXED_SETTINGS):
+        # A climb changes the concept by its number, and measures rivals.
+        numbered = size_of(self._learner.concepts) is not None
+        if numbered and self._setting not in ("agnostic", *FIXED_SETTINGS):
             climbed = self._all_climbed(raced[:starts], moves, report, n_jobs)
         leading = _distinct(_hardest([*raced[:starts], *climbed]))[:KEPT]
         # The sizes found so far are optimistic, as the cases were selected by them: these samples are fresh.
@@ -166,8 +172,9 @@ class WorstCaseSearch:
         """Return the result of a climb as plain values and arrays, which travel between processes."""
         found = self._climbed(start, moves, number, None)
         law = found.case.distribution
+        assert isinstance(found.case.concept, int)  # only cases of a class that is numbered are climbed from
         return (
-            found.case.concept_code, found.case.name, found.n, law.points, law.probabilities, law.name, law.public
+            found.case.concept, found.case.name, found.n, law.points, law.probabilities, law.name, law.public
         )  # fmt: skip
 
     def _rate(self, case: HardCase, n: int) -> float:
@@ -187,7 +194,8 @@ class WorstCaseSearch:
         bring a random rival's error to just above alpha by scaling the mass on which it errs; make another number of
         rivals bad, with the least error of all; level the masses of points that are alike; change the concept.
         """
-        code = case.concept_code
+        code = case.concept
+        assert isinstance(code, int)  # as in `_climbed_in_parts`
         points = case.distribution.points
         weights = np.array(case.distribution.probabilities, dtype=np.float64)
         if rng.random() < 1 / 6:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, Sample
+from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Law, Sample
 
 from ..arrays import Exact, Integers, Labels
 from ..citations import OURS
@@ -17,6 +17,7 @@ from ..domains import Grid, moving_negatives
 from ..finite.consistent import ConsistentLearner, occam_sample_size
 from ..finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
 from ..parameters import Built, check_sample
+from ..targets import MANY, case, point_array
 
 # The most labels that are evaluated at once.
 LABELS = 2**26
@@ -106,6 +107,27 @@ class Boxes(Numbered):
         for a, b in zip(lows, highs, strict=True):
             code = code * self.sides + interval_number(a, b, self.side + 1)
         return code + 1
+
+    def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
+        """Return a box with points just inside and just outside of each of its faces."""
+        rng = np.random.default_rng(self.dimension)
+        low = self.side // 4
+        high = self.side - low
+        points = []
+        for axis in range(self.dimension):
+            for inside, outside in ((low, low - 1), (high, high + 1)):
+                for _ in range(max(1, MANY // (4 * self.dimension))):
+                    # Somewhere on the face, the two differ by one step through it.
+                    point = [int(low + rng.random() * (high - low)) for _ in range(self.dimension)]
+                    for value in (inside, outside):
+                        point[axis] = value
+                        points.append([*point])
+        box = Box((low,) * self.dimension, (high,) * self.dimension)
+        return [case(box, point_array(points), "a box of half the side, all on both sides of its faces")]
+
+    def has(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis is a box of this dimension; its part outside of the grid does not count."""
+        return isinstance(hypothesis, Box) and len(hypothesis.lows) == self.dimension
 
     def concept(self, code: int) -> Box:
         """Return the box with that number; the empty one as [side, 0] on every axis."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Instance, Sample
+from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Sample
 
 from ..arrays import Exact, Integers, Labels
 from ..citations import STE
@@ -23,6 +23,7 @@ from ..domains import ENUMERABLE, Cube
 from ..finite.counting import Numbered, check_code, check_listable
 from ..finite.exponential import ExponentialLearner
 from ..parameters import Built, check_integer
+from ..targets import MANY, case, point_array
 
 # The largest number of variables for which a law lists all 4^d masks.
 LAW_DIMENSION = 8
@@ -92,6 +93,40 @@ class _OnTheCube(Numbered):
     dimension: int
 
     domain = Built(Cube)
+    # The functions, and how many literals those of a hard target have at most.
+    _kind: ClassVar[type[_Literals]] = Conjunction
+    _target_literals: ClassVar[int] = 8
+
+    def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
+        """Return a function of as many literals as may be, up to 8, on points that a literal decides alone or none."""
+        rng = np.random.default_rng(self.dimension)
+        number = min(self._target_literals, self._longest)
+        variables = rng.choice(self.dimension, number, replace=False)
+        signs = rng.integers(0, 2, number)
+        target = self._kind(
+            self.dimension, sum(1 << 2 * int(v) + int(s) for v, s in zip(variables, signs, strict=True))
+        )
+        # Random values of the other variables; those of the target's decide nothing, then each of them alone.
+        points = rng.integers(0, 2, (2, number, MANY // (2 * number) + 1, self.dimension))
+        deciding = self._kind._deciding
+        # Literal v_i is 1 where the variable is 1, and not v_i where it is 0.
+        points[..., variables] = (1 - deciding) ^ signs
+        for i, (variable, sign) in enumerate(zip(variables, signs, strict=True)):
+            points[1, i, :, variable] = deciding ^ sign
+        listed = point_array(points.reshape(-1, self.dimension).tolist())
+        return [case(target, listed, f"a function of {number} literals, each alone decides some of the points")]
+
+    @property
+    def _longest(self) -> int:
+        """The most literals of a function."""
+        return self.dimension
+
+    def has(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis is such a function, of literals few enough and without a contradiction."""
+        if type(hypothesis) is not self._kind or hypothesis.dimension != self.dimension:
+            return False
+        chosen = hypothesis._chosen
+        return len(chosen) <= self._longest and len({i // 2 for i in chosen}) == len(chosen)
 
     def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals: two permutations of coordinates, and complementing one."""
@@ -163,6 +198,10 @@ class _Short(_OnTheCube):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
         check_integer("k", self.k, 1, self.dimension)
+
+    @property
+    def _longest(self) -> int:
+        return self.k
 
 
 @dataclass(frozen=True)
@@ -278,6 +317,8 @@ class ShortConjunctions(_Short):
 @dataclass(frozen=True)
 class ShortDisjunctions(_Short):
     """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
+
+    _kind: ClassVar[type[_Literals]] = Disjunction
 
     _mirror = Built(ShortConjunctions)
 

@@ -15,12 +15,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpaudit.contract import InputError
+from dpaudit.contract import Distribution, Hypothesis, InputError
 
 from ..arrays import Exact, Integers, Labels
 from ..domains import Grid, grid_rows, moving_points
 from ..finite.counting import Numbered, check_code
 from ..parameters import Built, check_integer
+from ..targets import MANY, case, point_array
 from ..words import linear
 from .depth.depth_regions import spanned_normals
 from .depth.tukey_depth import MAX_DIMENSION
@@ -49,6 +50,10 @@ class Halfspace:
     def __str__(self) -> str:
         terms = linear([(w, f"x{i + 1}") for i, w in enumerate(self.weights)])
         return f"{terms} >= {self.threshold}"
+
+
+# The normal of a hard target, on its first axes: no face of the grid is parallel to it.
+NORMAL = (3, 5, 7)
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,26 @@ class Halfspaces(Numbered):
         check_code(self, code)
         *weights, threshold = (int(v) for v in self.representations[int(code)])
         return Halfspace(tuple(weights), threshold)
+
+    def has(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis is a halfspace of this dimension."""
+        return isinstance(hypothesis, Halfspace) and len(hypothesis.weights) == self.dimension
+
+    def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
+        """Return a halfspace through the middle of the grid, and pairs of points that its boundary passes between."""
+        rng = np.random.default_rng(self.dimension)
+        weights = NORMAL[: self.dimension]
+        threshold = sum(weights) * self.side // 2
+        points = []
+        # In space fewer: a learner may look at all hyperplanes that three of them span.
+        for _ in range(MANY if self.dimension < 3 else MANY // 4):
+            *first, last = weights
+            head = [int(self.side * (1 + 2 * rng.random()) / 4) for _ in first]
+            # The least last coordinate at which the point is labelled 1, and the one below.
+            tail = -((sum(w * x for w, x in zip(first, head, strict=True)) - threshold) // last)
+            points += [(*head, tail), (*head, tail - 1)]
+        inside = [point for point in points if 0 <= point[-1] <= self.side]
+        return [case(Halfspace(weights, threshold), point_array(inside), "a halfspace, all on both sides of its edge")]
 
     def symmetries(self) -> list[Integers]:
         """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""

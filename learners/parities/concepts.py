@@ -8,7 +8,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import FAIL, CaseFamily, InputError, Instance, Law, Pair, Sample, UtilityClaim, WorstFailure
+from dpaudit.contract import (
+    FAIL,
+    CaseFamily,
+    Distribution,
+    Hypothesis,
+    InputError,
+    Instance,
+    Law,
+    Pair,
+    Sample,
+    UtilityClaim,
+    WorstFailure,
+)
 
 from ..arrays import Exact, Integers, Labels
 from ..citations import NIS
@@ -25,6 +37,7 @@ from ..parameters import (
     check_run,
     check_statement,
 )
+from ..targets import MANY, case, point_array
 from .gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
 from .law import log_law
 
@@ -89,6 +102,14 @@ class Parities(Numbered):
         """Return c_r for the r that `code` packs."""
         check_code(self, code)
         return Parity(self.dimension, int(code))
+
+    def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
+        """Return a parity of half of the coordinates on random points."""
+        rng = np.random.default_rng(self.dimension)
+        code = sum(1 << int(i) for i in rng.choice(self.dimension, self.dimension // 2, replace=False))
+        # More points than coordinates, so that they do not leave the parity open.
+        points = point_array(rng.integers(0, 2, (2 * self.dimension + MANY, self.dimension)).tolist())
+        return [case(self.concept(code), points, "a parity of half of the coordinates on random points")]
 
     def symmetries(self) -> list[Integers]:
         """Return generators: GL(d, 2) acting on x, and the label map y -> y + x_1, which shifts r by e_1.

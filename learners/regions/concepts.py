@@ -3,55 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache, partial, reduce
+from functools import lru_cache, partial
 from operator import and_, or_
 from typing import Any, ClassVar
 
-import numpy as np
-
-from dpaudit.contract import Hypothesis, InputError
+from dpaudit.contract import Distribution, Hypothesis, InputError
 
 from ..arrays import Exact, Labels
 from ..domains import Grid, grid_rows
 from ..finite.counting import Numbered
-from ..geometry.pictures import HasRegion
-from ..geometry.polygons import clip, square
 from ..parameters import Built, check_integer
-from ..words import linear
 from .families import Family, Region, Regions, family_of, halfplane_family, masks_of, triangle_family
+from .shapes import Halfplane, Intersection, Union, triangle
 from .snapping import LISTED_SIDE
+from .targets import TWO, edge_targets, regular_polygon
 
 # The largest side at which outputs are the labellings of the grid by triangles.
 LISTED_TRIANGLES = 3
 # The most pairs of labellings that are joined to list a class.
 MAX_JOINS = 2**22
-
-Vertices = tuple[tuple[Fraction, Fraction], ...]
-
-
-@dataclass(frozen=True)
-class Halfplane:
-    """The halfplane f(x, y) = 1 iff z y >= z (a x + b), z = 1 or -1, in exact arithmetic."""
-
-    z: int
-    a: Fraction
-    b: Fraction
-
-    def predict(self, points: Exact) -> Labels:
-        """Return the labels of points (m, 2)."""
-        # One denominator, so that the comparison is of integers.
-        q = self.a.denominator * self.b.denominator
-        p = self.a.numerator * self.b.denominator
-        r = self.b.numerator * self.a.denominator
-        labels = [self.z * (q * y - p * x - r) >= 0 for x, y in points.tolist()]
-        return np.array(labels, dtype=np.uint8)
-
-    def __str__(self) -> str:
-        return f"y {'>=' if self.z > 0 else '<='} {linear([(self.a, 'x'), (self.b, '')])}"
-
 
 def halfplanes(side: int) -> Regions:
     """Return the halfplanes with Lebesgue measure on their dual points, in [-2 d^2, 2 d^2]^2."""
@@ -100,57 +72,14 @@ class Halfplanes(Listed):
         lines = (self.side + 1) ** 2
         return int(lines * (lines + 1) + 2)
 
+    def has(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis is a halfplane whose dual point is in the box of the measure."""
+        return isinstance(hypothesis, Halfplane) and _is_in_box(hypothesis, self.side)
 
-@dataclass(frozen=True)
-class Intersection:
-    """The convex polygon that is the intersection of halfplanes; the whole plane where there are none.
-
-    With halfspaces in their place it is a polytope, which has no `region`.
-    """
-
-    halfplanes: tuple[Any, ...]
-
-    def predict(self, points: Exact) -> Labels:
-        """Return the labels of points (m, 2)."""
-        return reduce(and_, (part.predict(points) for part in self.halfplanes), np.ones(len(points), dtype=np.uint8))
-
-    def __str__(self) -> str:
-        return " and ".join(map(str, self.halfplanes)) or "always 1"
-
-    def region(self, side: int) -> tuple[Vertices, ...]:
-        """Return the vertices of the part in the square [0, side]^2, in order around it; nothing if it is empty."""
-        corners = square(0, side)
-        for halfplane in self.halfplanes:
-            z = halfplane.z
-            a = halfplane.a
-            b = halfplane.b
-            corners = clip(corners, [z * (y - a * x - b) for x, y in corners])
-        return (tuple(corners),) if len(corners) > 2 else ()
-
-
-@dataclass(frozen=True)
-class Union:
-    """The union of regions; empty where there are none."""
-
-    parts: tuple[Hypothesis, ...]
-
-    def predict(self, points: Exact) -> Labels:
-        """Return the labels of points (m, 2)."""
-        return reduce(or_, (part.predict(points) for part in self.parts), np.zeros(len(points), dtype=np.uint8))
-
-    def __str__(self) -> str:
-        return " or ".join(f"({part})" for part in self.parts) or "always 0"
-
-    def region(self, side: int) -> tuple[Vertices, ...]:
-        """Return the vertices of every part in the square [0, side]^2; the parts may overlap."""
-        drawn = [part for part in self.parts if isinstance(part, HasRegion)]
-        assert len(drawn) == len(self.parts)  # only unions of regions of the plane are drawn
-        return tuple(tuple(vertices) for part in drawn for vertices in part.region(side))
-
-
-def triangle(regions: Sequence[Region]) -> Intersection:
-    """Return the intersection of the halfplanes (z, a, b)."""
-    return Intersection(tuple(Halfplane(*region) for region in regions))
+    def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
+        """Return a halfplane across the grid, and points next to its edge."""
+        whole = regular_polygon(self.side, 1, radius=0.1, turn=-2.0)
+        return edge_targets(whole.halfplanes[0], (whole,), self.side, "a halfplane")
 
 
 @lru_cache(maxsize=32)
@@ -211,6 +140,19 @@ class ConvexPolygons(Joins):
 
     _regions = Built(joins(halfplanes, united=False))
 
+    def has(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis is an intersection of at most k halfplanes of the box of the measure."""
+        return (
+            isinstance(hypothesis, Intersection)
+            and len(hypothesis.halfplanes) <= self.k
+            and all(isinstance(part, Halfplane) and _is_in_box(part, self.side) for part in hypothesis.halfplanes)
+        )
+
+    def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
+        """Return a regular polygon with k edges, and points next to them."""
+        polygon = regular_polygon(self.side, self.k)
+        return edge_targets(polygon, (polygon,), self.side, f"a regular polygon of {self.k} edges")
+
 
 @dataclass(frozen=True)
 class Triangles(ConvexPolygons):
@@ -240,3 +182,21 @@ class PolygonUnions(Joins):
     """TRIANGLE^{or k}: the labellings of the grid by unions of at most k triangles."""
 
     _regions = Built(joins(triangles, united=True))
+
+    def has(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis is a union of at most k triangles."""
+        return (
+            isinstance(hypothesis, Union)
+            and len(hypothesis.parts) <= self.k
+            and all(Triangles(self.side).has(part) for part in hypothesis.parts)
+        )
+
+    def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
+        """Return a union of two small triangles, one if k is 1, and points next to their edges."""
+        parts = tuple(regular_polygon(self.side, 3, *place) for place in TWO[: self.k])
+        return edge_targets(Union(parts), parts, self.side, f"{len(parts)} triangles")
+
+
+def _is_in_box(halfplane: Halfplane, side: int) -> bool:
+    """Return whether the dual point of a halfplane lies in the box [-2 d^2, 2 d^2]^2."""
+    return max(abs(halfplane.a), abs(halfplane.b)) <= 2 * side**2

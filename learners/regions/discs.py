@@ -25,10 +25,11 @@ from ..geometry.pictures import error_share, panel
 from ..geometry.polygons import clip, square
 from ..parameters import Built, check_integer
 from ..words import linear
-from .concepts import Listed, Union
+from .concepts import Listed
 from .families import Family, Regions
 from .pictures import plane_targets, scene_of
 from .region_cover import COVERED, RegionCover
+from .shapes import Union
 
 # The largest side whose labellings by discs are listed: 462,000 of them, in half a minute and half a gigabyte.
 MAX_DISC_SIDE = 10

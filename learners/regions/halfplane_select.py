@@ -21,10 +21,12 @@ from ..geometry.pictures import panel, regions
 from ..geometry.polygons import Bits, Box
 from ..parameters import Built, check_choice, check_law_limit, check_run, check_sample
 from ..samples import distinct_points
-from .concepts import Halfplane, Halfplanes, Intersection, halfplanes
-from .pictures import dual_panels, plane_targets, regular_polygon
+from .concepts import Halfplanes, halfplanes
+from .pictures import dual_panels, plane_targets
 from .region_selection import RegionSelection
+from .shapes import Halfplane, Intersection
 from .snapping import LISTED_SIDE, Region, check_regions, full_grid, region_of
+from .targets import regular_polygon
 from .tuple_draws import MAX_WEIGHT, Selector, TupleSampler
 
 # The most distinct points whose arrangement is built, wherever it can be done without: 5,000 crossings.

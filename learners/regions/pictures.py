@@ -6,9 +6,7 @@ the utility audit of learners of planar regions, where the concept class itself 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from fractions import Fraction
 from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -30,33 +28,12 @@ from ..domains import Grid
 from ..geometry.arrangement import Arrangement, half_width
 from ..geometry.pictures import panel, regions
 from ..geometry.polygons import polygon
-from .concepts import Halfplane, Intersection
+from .shapes import Halfplane
 
 # The most distinct points of a pictured sample.
 MOST_POINTS = 128
-# Of the slopes and offsets of a target, over the side.
-DENOMINATOR = 64
 # The panel shows the middle four fifths of the vertices of the sample's lines, and half as much again.
 REACH = 1.5
-
-
-def regular_polygon(
-    side: int, k: int, centre: tuple[float, float] = (0.5, 0.5), radius: float = 0.3, turn: float = 0.4
-) -> Intersection:
-    """Return k halfplanes around a centre, in units of the side, the first with its normal at the angle `turn`.
-
-    Halfplane i holds the p with <(cos t, sin t), p - centre> <= radius, t = turn + 2 pi i / k, up to rounding of slope
-    and offset. No angle may be a multiple of pi, which is a vertical line.
-    """
-    found = []
-    for i in range(k):
-        angle = turn + 2 * math.pi * i / k
-        slope = Fraction(-math.cos(angle) / math.sin(angle)).limit_denominator(DENOMINATOR)
-        offset = (radius + math.cos(angle) * centre[0] + math.sin(angle) * centre[1]) / math.sin(angle)
-        height = Fraction(offset).limit_denominator(DENOMINATOR) * side
-        # The side on which the centre lies.
-        found.append(Halfplane(-1 if math.sin(angle) > 0 else 1, slope, height))
-    return Intersection(tuple(found))
 
 
 class Planar(Protocol):
@@ -158,12 +135,12 @@ def plane_targets(learner: Planar, alpha: float) -> list[tuple[int, Distribution
     """
     concepts = learner.concepts
     side = learner.side
-    points = Grid(side, 2).points()
     try:
         if concepts.size > MAX_CONCEPTS:
             return []
     except InputError:
         return []
+    points = Grid(side, 2).points()
     squares = concepts.evaluate(points).astype(np.bool_).reshape(-1, side + 1, side + 1)
     # Just above alpha, so that an error on it alone is a failure.
     mass = alpha + min(alpha, 1 - alpha) / 1000

@@ -24,10 +24,11 @@ from ..domains import grid_rows
 from ..halfspaces.concepts import Halfspace, grid_halfspaces
 from ..mechanisms import exponential
 from ..parameters import Built
-from .concepts import Intersection, Joins, joins
+from .concepts import Joins, joins
 from .families import Family, Region, Regions, family_of, joined, listed_entries
 from .region_cover import RegionCover
 from .region_selection import RegionSelection
+from .shapes import Intersection
 
 DIMENSION = 3
 # The largest sides whose regions are listed: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube.

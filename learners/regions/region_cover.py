@@ -19,17 +19,16 @@ from ..domains import grid_rows
 from ..geometry.polygons import Bits
 from ..parameters import Built, check_integer, check_run
 from ..samples import distinct_points
-from .concepts import ConvexPolygons, Halfplane, Intersection, PolygonUnions, Union, halfplanes, triangle, triangles
+from .concepts import ConvexPolygons, PolygonUnions, halfplanes, triangles
 from .families import Region, Regions
-from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
+from .pictures import plane_picture, plane_targets, scene_of
+from .shapes import Halfplane, Intersection, Union, triangle
 from .snapping import check_regions, region_of
+from .targets import TWO, regular_polygon
 from .tuple_draws import TupleSampler, Weights, grouped
 
 # Parameters of the instances that are pictured.
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
-
-# Centre, radius and turn of the triangles of the picture of a union.
-TWO = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))
 
 
 @dataclass(frozen=True)

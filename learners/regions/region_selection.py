@@ -24,8 +24,9 @@ from ..parameters import Built, check_integer, check_positive, check_run, check_
 from ..samples import distinct_points
 from .concepts import Triangles, triangles
 from .families import Family, Regions
-from .pictures import plane_picture, plane_targets, regular_polygon, scene_of
+from .pictures import plane_picture, plane_targets, scene_of
 from .snapping import region_of
+from .targets import regular_polygon
 from .tuple_draws import TupleSampler, grouped
 
 

@@ -42,7 +42,7 @@ def failure(learner: Any, sample: Any) -> float:
 
 def shares(learner: Any, case: HardCase, n: int) -> Any:
     """Return the n examples of a case, divided as its distribution says."""
-    concept = learner.concepts.concept(case.concept_code)
+    concept = learner.concepts.concept(case.concept)
     return Problem(learner, concept, case.distribution, None, 0.1, "solution").sample(n)
 
 
@@ -70,7 +70,7 @@ def test_the_hard_cases_keep_the_promise_exactly(learner: Any) -> None:
         exact = failure(learner, shares(learner, case, claim.sample_size))
         assert exact <= 0.1
         finding = dpaudit.pac.audit_utility(
-            learner, case.concept_code, case.distribution, alpha=0.1, beta=0.1, trials=2000, confidence=1 - 1e-7
+            learner, case.concept, case.distribution, alpha=0.1, beta=0.1, trials=2000, confidence=1 - 1e-7
         )
         # The interval misses the exact rate with probability below 1e-7.
         assert finding.failure_lower <= exact <= finding.failure_upper
@@ -81,7 +81,7 @@ def test_far_too_few_points_fail() -> None:
     for learner in (IPP[0], HULL[0]):
         case = hard_cases(learner, 0.1, "solution")[0]
         finding = dpaudit.pac.audit_utility(
-            learner, case.concept_code, case.distribution, alpha=0.1, beta=0.1, n=3, trials=500
+            learner, case.concept, case.distribution, alpha=0.1, beta=0.1, n=3, trials=500
         )
         assert (finding.verdict, finding.claim_id) == ("violation", "")
 

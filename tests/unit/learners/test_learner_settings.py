@@ -84,7 +84,7 @@ def test_agnostic_claims_are_reached_on_every_hard_case(learner_class: Any) -> N
     learner, alpha, beta = example_of(learner_class), 0.2, 0.2
     for case in hard_cases(learner, alpha, "agnostic"):
         finding = dpaudit.pac.audit_utility(
-            learner, case.concept_code, case.distribution, alpha=alpha, beta=beta,
+            learner, case.concept, case.distribution, alpha=alpha, beta=beta,
             noise=case.noise, setting="agnostic", trials=200, confidence=0.99,
         )  # fmt: skip
         # At a true failure rate of at most beta / 4 the verdict is "holds" except with probability below 1e-6.
@@ -93,7 +93,7 @@ def test_agnostic_claims_are_reached_on_every_hard_case(learner_class: Any) -> N
     # One example in a hundred is far too few where labels are nearly fair coins.
     first = hard_cases(learner, alpha, "agnostic")[0]
     few = dpaudit.pac.audit_utility(
-        learner, first.concept_code, first.distribution, alpha=alpha, beta=beta, n=max(1, finding.n // 100),
+        learner, first.concept, first.distribution, alpha=alpha, beta=beta, n=max(1, finding.n // 100),
         noise=first.noise, setting="agnostic", trials=400,
     )  # fmt: skip
     assert (few.verdict, few.claim_id) == ("violation", "")

@@ -7,8 +7,8 @@ from dpaudit_learners.halfspaces.concepts import Halfspace
 from dpaudit_learners.mixtures.intersections import Outside
 from dpaudit_learners.parities.concepts import Parity
 from dpaudit_learners.points.concepts import Constant, Point, Span, Threshold
-from dpaudit_learners.regions.concepts import Halfplane, Intersection, Union
 from dpaudit_learners.regions.discs import Disc
+from dpaudit_learners.regions.shapes import Halfplane, Intersection, Union
 from dpaudit_learners.words import linear
 
 STEEP, FLAT = Halfplane(1, Fraction(1, 2), Fraction(-3)), Halfplane(-1, Fraction(0), Fraction(2))

@@ -291,9 +291,9 @@ def test_a_problem_other_than_learning_is_judged_by_the_learner() -> None:
 
 def test_a_sound_learner_holds_and_a_lying_one_is_refuted() -> None:
     case = hard_cases(Consistent(), 0.1)[0]
-    sound = audit(Consistent(lie=1.5), case.concept_code, case.distribution, n=None, beta=0.2, trials=2000)
+    sound = audit(Consistent(lie=1.5), case.concept, case.distribution, n=None, beta=0.2, trials=2000)
     assert (sound.verdict, sound.n, sound.claim_id) == ("holds", 25, "toy-occam")
-    lying = audit(Consistent(lie=0.5), case.concept_code, case.distribution, n=None, beta=0.2, trials=2000)
+    lying = audit(Consistent(lie=0.5), case.concept, case.distribution, n=None, beta=0.2, trials=2000)
     assert (lying.verdict, lying.n) == ("violation", 9)
     # The hard case is exact: the learner fails iff the hard point is not drawn, with probability (1 - mass)^n, far
     # from beta in both cases (0.07 and 0.39). 5.5 standard deviations: false-alarm rate 4e-8.
@@ -432,7 +432,7 @@ def test_hard_cases_are_distributions_on_the_domain(alpha: float) -> None:
     assert 4 <= len(cases) <= 9
     assert len({case.name for case in cases}) == len(cases)
     for case in cases:
-        assert 0 <= case.concept_code < 11
+        assert 0 <= case.concept < 11
         assert math.fsum(case.distribution.probabilities) == pytest.approx(1, abs=1e-12)
         assert Interval(10).contains(case.distribution.points).all()
         assert len(np.unique(case.distribution.points, axis=0)) == len(case.distribution.points)
@@ -446,7 +446,7 @@ def test_the_first_case_puts_just_over_alpha_where_a_rival_differs() -> None:
     assert 0.1 < mass < 0.101
     assert exceeds(float(mass), 0.1)
     labels = Thresholds(10).evaluate(case.distribution.points)
-    differs = labels != labels[case.concept_code]
+    differs = labels != labels[case.concept]
     assert (differs[:, hard] & ~differs[:, 1 - hard]).any()
 
 
@@ -455,7 +455,7 @@ def test_hard_points_of_both_labels_are_tried() -> None:
     for label, word in ((1, "positive"), (0, "negative")):
         case = cases[f"just above alpha on a {word} point; middle concept"]
         hard = case.distribution.points[np.argmin(case.distribution.probabilities)]
-        assert Below(case.concept_code).predict(hard[None, :]) == label
+        assert Below(case.concept).predict(hard[None, :]) == label
 
 
 def test_the_hard_point_has_the_label_that_the_name_says() -> None:
@@ -497,7 +497,7 @@ def test_noise_makes_the_nearest_rival_a_little_too_bad(alpha: float) -> None:
     for case in cases[:3]:
         law, noise = case.distribution, case.noise
         assert noise is not None
-        truth = Below(case.concept_code).predict(law.points)
+        truth = Below(case.concept).predict(law.points)
         best = best_error(Thresholds(10), law, truth, noise, of_class=True)
         excesses = {population_error(Below(c), law, truth, noise) - best for c in range(11)}
         least = min(e for e in excesses if e > 1e-9)
@@ -515,7 +515,7 @@ def test_hard_cases_for_a_problem_lie_close_together() -> None:
     cases = hard_cases(Toy(), 0.1, "solution")
     assert cases[0].distribution.points.tolist() == [[5], [6]]
     assert cases[1].distribution.points.tolist() == [[5]]
-    assert all(case.noise is None and case.concept_code == 5 for case in cases)
+    assert all(case.noise is None and case.concept == 5 for case in cases)
     assert hard_cases(Toy(2), 0.1, "solution")[0].distribution.points.tolist() == [[1], [0]]
     with pytest.raises(InputError, match="setting must be one of realizable, agnostic, empirical, solution; got 'pac'"):
         hard_cases(Toy(), 0.1, "pac")

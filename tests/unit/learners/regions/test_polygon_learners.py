@@ -18,11 +18,12 @@ from dpaudit.seeding import generator
 from dpaudit_learners.covers.accounting import VARIANTS
 from dpaudit_learners.covers.rounds import Round, RoundedNoise
 from dpaudit_learners.regions import controls as broken
-from dpaudit_learners.regions.concepts import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
+from dpaudit_learners.regions.concepts import ConvexPolygons, PolygonUnions, Triangles
 from dpaudit_learners.regions.discs import Disc, Discs, DiscUnion
 from dpaudit_learners.regions.halfplane_select import HalfplaneSelect
 from dpaudit_learners.regions.region_cover import ConvexPolygon, PolygonUnion
 from dpaudit_learners.regions.region_selection import TriangleSelect
+from dpaudit_learners.regions.shapes import Intersection, Union, triangle
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
