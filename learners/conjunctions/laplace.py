@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 
@@ -53,7 +54,7 @@ class ConjunctionLaplace(ClassLearner):
     Parameters
     ----------
     dimension : int
-        Number d of Boolean variables, at most 31.
+        Number d of Boolean variables.
     epsilon : float
         The privacy claim, > 0.
     beta : float
@@ -74,7 +75,7 @@ class ConjunctionLaplace(ClassLearner):
     decode = decoded_mask
 
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+        check_integer("dimension", self.dimension, 1)
         check_positive("epsilon", self.epsilon)
         check_probability("beta", self.beta)
         if self.delta is not None and self.delta != 0:
@@ -107,13 +108,17 @@ class ConjunctionLaplace(ClassLearner):
         """Return for each literal the noise (size,) of its count in every run."""
         return (rng.laplace(0.0, self._scale, size) for _ in range(2 * self.dimension))
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
-        """Return the masks (size,) of the literals kept in independent runs."""
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
+        """Return the masks (size,) of the literals kept in independent runs; Python's integers from 32 variables on."""
         check_run(sample, self.domain, size)
-        codes = np.zeros(size, dtype=np.int64)
+        # A mask has a bit for each of the 2 d literals.
+        kind: type = np.int64 if self.dimension <= MAX_DIMENSION else object
+        codes: NDArray[Any] = np.zeros(size, dtype=kind)
         for literal, (count, noise) in enumerate(zip(contradictions(sample), self._noise(rng, size), strict=True)):
             # A literal is kept unless its noisy count exceeds the threshold.
-            codes |= (count + noise <= self._threshold).astype(np.int64) << literal
+            codes |= (count + noise <= self._threshold).astype(kind) << literal
+        if kind is object:
+            return [int(code) for code in codes]
         return codes
 
     def law(self, sample: Sample) -> Law:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
+from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim, Sample
 
 from ..arrays import Integers
 from ..citations import BMNS
@@ -19,7 +19,8 @@ from ..mechanisms.rec_concave import BASE, RecConcave
 from ..mechanisms.steps import Steps
 from .depth.level_rings import by_coordinates
 from .depth.space_fractions import SpaceExtents, SpaceFractions, steps_after
-from .hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Point, Selected
+from .depth.tukey_depth import tukey_depth
+from .hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Point, Selected, weighted_points
 from .sizes import figure_1_share, size_panels
 
 # Up to this many candidates on an axis laws are computed.
@@ -65,6 +66,7 @@ class HullPointRecConcave(HullPoint):
     claim_id: ClassVar[str] = "BMNS-Thm3.6"
     source: ClassVar[str] = f"{BMNS}, Theorem 3.6"
     pictured: ClassVar[Instance] = Instance({**instance.parameters, "side": 2}, n=PICTURED_EXAMPLES)
+    _failure: ClassVar[str] = "the point is less than n/(2 (d + 1)) deep"
 
     _spent: ClassVar[int] = 1
 
@@ -103,6 +105,11 @@ class HullPointRecConcave(HullPoint):
         if beta < self.beta:
             raise InputError(f"beta must be at least {self.beta!r}, for which this learner is built; got {beta!r}")
         return self.required_examples(max(self._most))
+
+    def solves(self, code: Point, sample: Sample) -> bool:
+        """Say whether the point is as deep as the theorem promises, n/(2 (d + 1)) at least."""
+        depth = tukey_depth(*weighted_points(sample), code)
+        return 2 * (self.dimension + 1) * int(depth) >= sample.n
 
     @property
     def share(self) -> tuple[Fraction, Fraction]:

@@ -303,16 +303,30 @@ class InteriorPointRecConcave(InteriorPoint):
     instance: ClassVar[Instance] = Instance({"domain_size": 64, "epsilon": 2.0, "delta": 0.01}, n=24, exhaustive=False)
     claim_id: ClassVar[str] = "BMNS-Prop2.11"
     source: ClassVar[str] = f"{BMNS}, Proposition 2.11"
+    _failure: ClassVar[str] = "fewer than (1 - alpha) n/2 of the data lie on one side of the point"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.alpha > 0.5:
             raise InputError(f"alpha must be in (0, 1/2], got {self.alpha!r}")
 
+    def solves(self, code: int, sample: Sample) -> bool:
+        """Say whether the point keeps what the proposition promises: q >= (1 - alpha) n/2.
+
+        That is, so many points of the sample are at most the point, and so many at least.
+        """
+        points = sample.points[:, 0]
+        below = int(sample.counts[points <= code].sum())
+        above = int(sample.counts[points >= code].sum())
+        return min(below, above) >= (1 - self._alpha) * sample.n / 2
+
+    @property
+    def _alpha(self) -> Fraction:
+        """What alpha shows in decimal: 0.1 is 1/10, so that scores have a small denominator."""
+        return Fraction(repr(float(self.alpha)))
+
     def _concave(self, n: int) -> RecConcave:
-        # What the number shows in decimal: 0.1 is 1/10, a score with a small denominator.
-        alpha = Fraction(repr(float(self.alpha)))
-        return RecConcave.within(self.domain_size - 1, Fraction(n, 2), alpha, Fraction(self.epsilon), self.delta)
+        return RecConcave.within(self.domain_size - 1, Fraction(n, 2), self._alpha, Fraction(self.epsilon), self.delta)
 
     def _solver(self, n: int) -> Solver:
         return RecConcaveSolver(self._concave(n))

@@ -1,0 +1,149 @@
+"""Audit utility where theorems speak: at their own n, on domains and classes that cannot be listed.
+
+    python scripts/bench.py theorems [--only WORD] [--runs RUNS] [--out FILE.md]
+
+Each row is a learner on the hard target that its class describes, at the n of its theorem, with its failures and their
+interval; each label of the target has half of the mass, so that a constant hypothesis fails. What the row can show is
+tried by a control: the same learner and n with noise 100 times as large must fail more often than beta. Where it does
+not, the row refutes nothing, and the least multiple of ten that fails is shown instead. Exit status: 1 if a theorem is
+violated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dpaudit.contract import FIXED_SETTINGS, InputError, UtilityVerdict
+from dpaudit.registry import load
+from dpaudit.utility.audit import audit_utility, stated_claim
+from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.hard_cases import HardCase, hard_cases
+
+# Samples of more examples than these have fewer runs.
+LARGE = 10**6
+FEW = 40
+# Of each interval: so many runs without a failure then decide.
+CONFIDENCE = 0.95
+# Multiples of the noise that are tried: the one that is asked for, and where it shows nothing, larger ones.
+NOISE = (100, 1_000, 10_000, 100_000)
+COVER = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.05, "beta": 0.05}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A learner at the size of its theorem."""
+
+    id: str
+    parameters: Mapping[str, Any]
+    beta: float = 0.1
+    setting: str | None = None
+    alpha: float = 0.1
+
+
+ROWS = (
+    Row("halfplane-select", {"side": 2**64, "epsilon": 1.0}),
+    Row("triangle-select", {"side": 10**6, "epsilon": 1.0}),
+    Row("convex-polygon", {"side": 2**64, "k": 4, **COVER}),
+    Row("polygon-union", {"side": 1000, "k": 2, **COVER}),
+    Row("disc-union", {"side": 100, "k": 2, **COVER}),
+    Row("mixture-halfspace", {"dimension": 2, "side": 10**4, "epsilon": 1.0}),
+    Row("mixture-halfspace", {"dimension": 3, "side": 100, "epsilon": 1.0}),
+    Row("mixture-halfspace", {"dimension": 2, "side": 10**4, "epsilon": 1.0}, setting="agnostic"),
+    Row("mixture-halfspace", {"dimension": 3, "side": 100, "epsilon": 1.0}, setting="agnostic"),
+    Row("set-cover-conjunction", {"dimension": 30, "k": 5, **COVER}),
+    Row("set-cover-disjunction", {"dimension": 30, "k": 5, **COVER}),
+    Row("conjunction-greedy", {"dimension": 20, "k": 4, "epsilon": 1.0}),
+    Row("conjunction-laplace", {"dimension": 60, "epsilon": 1.0, "beta": 0.05}),
+    # It fails with probability 1/2 at any n.
+    Row("parity-private", {"dimension": 63, "epsilon": 1.0}, beta=0.6),
+    Row("parity-amplified", {"dimension": 63, "epsilon": 1.0, "beta": 0.05}),
+    Row("box-interior-point", {"side": 2**20, "dimension": 3, "epsilon": 1.0, "beta": 0.05}),
+    Row("interior-point-tree-log", {"domain_size": 2**64, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}),
+    Row("interior-point-rec-concave", {"domain_size": 2**64, "epsilon": 1.0, "delta": 1e-6}),
+    Row("hull-point-rec-concave", {"side": 16, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}),
+    Row("halfspace-tukey", {"side": 4, "dimension": 1, "epsilon": 1.0, "subsamples": 10**4}),
+)
+HEADINGS = (
+    "learner", "setting", "n of the theorem", "runs", "failures", "interval", "beta", "seconds", "noise times", "fails"
+)  # fmt: skip
+
+
+def constant_error(case: HardCase, learner: Any) -> float:
+    """Return the error of the better constant hypothesis on a case."""
+    ones = case.target(learner.concepts).predict(case.distribution.points) == 1
+    positive = float(case.distribution.probabilities[ones].sum())
+    return min(positive, 1 - positive)
+
+
+def hardest(learner: Any, row: Row, setting: str) -> HardCase:
+    """Return the last case on which a constant hypothesis fails clearly, that of the class; the first of a solution."""
+    cases = hard_cases(learner, row.alpha, setting)
+    # A problem on the points has no labels, and is hardest where the points are close to each other.
+    if setting in FIXED_SETTINGS:
+        return cases[0]
+    return [case for case in cases if constant_error(case, learner) > 2 * row.alpha][-1]
+
+
+def audited(learner: Any, case: HardCase, row: Row, n: int, runs: int, setting: str) -> UtilityFinding:
+    """Return the finding of so many runs."""
+    return audit_utility(
+        learner, case.concept, case.distribution,
+        alpha=row.alpha, beta=row.beta, n=n, trials=runs, confidence=CONFIDENCE, setting=setting, noise=case.noise,
+    )  # fmt: skip
+
+
+def measured(row: Row, runs: int) -> tuple[str, ...]:
+    """Return the cells of a row; the reason where there is none."""
+    size = {2**64: "2^64", 2**20: "2^20"}
+    shown = {name: row.parameters[name] for name in ("side", "dimension", "domain_size", "k") if name in row.parameters}
+    name = f"{row.id} {', '.join(f'{key} {size.get(value, value)}' for key, value in shown.items())}"
+    try:
+        learner = load().get(row.id).build(**row.parameters)
+        claim = stated_claim(learner, row.alpha, row.beta, row.setting)
+        assert claim is not None
+        case = hardest(learner, row, claim.setting)
+    except InputError as error:
+        return name, str(error), *[""] * (len(HEADINGS) - 2)
+    n = claim.sample_size
+    count = runs if n <= LARGE else min(FEW, runs)
+    start = time.process_time()
+    finding = audited(learner, case, row, n, count, claim.setting)
+    seconds = time.process_time() - start
+    for times in NOISE:
+        noisy: Any = replace(learner, epsilon=learner.epsilon / times)
+        control = audited(noisy, case, row, n, FEW, claim.setting)
+        if control.verdict == UtilityVerdict.VIOLATION:
+            break
+    interval = f"{finding.failure_lower:.3g} to {finding.failure_upper:.3g}"
+    fails = f"{control.failures} of {control.trials}"
+    verdict = "" if control.verdict == UtilityVerdict.VIOLATION else ", not shown"
+    return (
+        name, claim.setting, f"{n:,}", str(finding.trials), str(finding.failures), interval, str(row.beta),
+        f"{seconds:.1f}", f"{times:,}", fails + verdict,
+    )  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Audit utility at the sizes of theorems.")
+    parser.add_argument("--only", default="", metavar="WORD", help="learners whose id contains a word")
+    parser.add_argument("--runs", type=int, default=200, help="runs of a row, 40 of them where n is above 10^6")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the table, in Markdown")
+    options = parser.parse_args(arguments)
+    lines = [" | ".join(HEADINGS), " | ".join("---" for _ in HEADINGS)]
+    violated = False
+    print(lines[0])
+    for row in ROWS:
+        if options.only not in row.id:
+            continue
+        cells = measured(row, options.runs)
+        lines.append(" | ".join(cells))
+        print(lines[-1], flush=True)
+        violated |= len(cells) > 4 and cells[4] != "" and float(cells[5].split(" ")[0]) > row.beta
+    if options.out is not None:
+        options.out.write_text("\n".join(f"| {line} |" for line in lines) + "\n", encoding="utf-8")
+    return int(violated)
