@@ -137,6 +137,9 @@ def of_privacy(stored: dict[str, Any]) -> list[str]:
     if stored["design"] == "fixed":
         of_fixed_runs(stored)
     else:
+        # Bets are on no single event, so that a finding with counts is not one of them.
+        design = stored["design"]
+        need(not stored["tests"] and stored["witness"]["hits"] is None, "design", "'fixed' where events count", design)
         left.append(BETS)
     lower = number(stored["epsilon_lower"])
     need(lower <= MOST, "epsilon_lower", "a bound that runs can show", stored["epsilon_lower"])
@@ -420,6 +423,8 @@ CHECKS = {
 }
 # The kinds whose bound or verdict the counts alone decide.
 DECIDED = ("privacy", "utility", "one run")
+# What decides a finding of these kinds in the place of its counts, and is not derived here.
+DECIDES = {BETS, CURVES, MANY_GUESSES}
 
 
 def checked(stored: dict[str, Any]) -> list[str]:
@@ -428,6 +433,15 @@ def checked(stored: dict[str, Any]) -> list[str]:
     if kind not in CHECKS:
         return [f"findings of the kind {kind!r:.40}"]
     return CHECKS[kind](stored)
+
+
+def by_counts(stored: dict[str, Any], left: list[str]) -> bool:
+    """Return whether bound and verdict of a finding were derived from its counts, given what was left out."""
+    if DECIDES & {*left}:
+        return False
+    # The evidence by Holder's inequality can only add a violation to what the counts show.
+    by_holder = HOLDER in left and stored["verdict"] == "violation"
+    return not by_holder or number(stored["epsilon_lower"]) > number(stored["epsilon"])
 
 
 def verify(data: bytes) -> tuple[int, str]:
@@ -439,7 +453,7 @@ def verify(data: bytes) -> tuple[int, str]:
     except ValueError as error:
         return 1, f"wrong: {error}"
     rest = f"; not checked: {', '.join(left)}" if left else ""
-    if stored["kind"] not in DECIDED:
+    if stored["kind"] not in DECIDED or not by_counts(stored, left):
         return 3, f"not recomputed: {', '.join(left)}"
     return 0, f"right: bound and verdict {stored['verdict']!r} follow from the counts{rest}"
 

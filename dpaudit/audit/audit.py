@@ -29,7 +29,7 @@ from dpaudit.audit.request import Moves, Request, probe_of, resolve_inputs
 from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import CurveClaim, Learner, MadePair, Pair, PrivacyClaim, Relation
-from dpaudit.errors import SharedPart, withholding
+from dpaudit.errors import InputError, SharedPart, withholding
 from dpaudit.neighbours.own_data.pairs import MadeData
 from dpaudit.outputs.sharing import places_of
 from dpaudit.progress import Progress, followed
@@ -208,6 +208,9 @@ def request_of(
     execution: Execution,
 ) -> Request:
     """Return an audit with all its arguments checked; the parameters are as for `audit_privacy`."""
+    for name, given, kind in (("look", look, Look), ("execution", execution, Execution)):
+        if not isinstance(given, kind):
+            raise InputError.of(name, given, f"a dpaudit.{kind.__name__}, such as dpaudit.{kind.__name__}()")
     clock = Clock(execution.time_limit)  # what is made here takes its time too
     check_built(mechanism, "mechanism")
     epsilon = Options.epsilon.read(epsilon)

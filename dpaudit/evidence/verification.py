@@ -36,6 +36,12 @@ _NAMED_LATER = ("joblib", "pandas")
 # The most differences of a task that are shown.
 _MOST = 4
 
+# A report is made of a run or of findings, and holds numbers that were rounded or put together.
+_A_REPORT = (
+    "it is a report, which `dpaudit report` makes again; what can be verified is the folder of a run (dpaudit run), "
+    "a finding that was saved (finding.save(path) in Python) or a certificate (dpaudit privacy --certificate FILE)"
+)
+
 
 class Again(Frozen, frozen=True):
     """A task that was done again, with what is not as it is stored: nothing where all bytes are the same."""
@@ -87,12 +93,19 @@ def verify_file(path: Path | str) -> VerifiedFile:
         kind = None
         if isinstance(stored, dict):
             kind = stored.get("kind")
+            if stored.get("record") == "report":
+                raise ValueError(_A_REPORT)
         if kind is None:
             raise ValueError("it is neither a finding nor a certificate")
         verifier = verify_certificate if kind == "certificate" else verify_finding
         status, said = verifier.verify(data)
-    except (ValueError, TypeError, LookupError, RecursionError, ArithmeticError) as error:
-        raise InputError(f"{path} cannot be verified: {type(error).__name__}: {error!s:.300}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} cannot be verified: it is no JSON, or a part of it is missing: {error}") from None
+    except ValueError as error:
+        raise InputError(f"{path} cannot be verified: {error!s:.300}") from None
+    except (TypeError, LookupError, RecursionError, ArithmeticError) as error:
+        reason = f"a field is missing or holds something of another kind ({type(error).__name__}: {error!s:.100})"
+        raise InputError(f"{path} cannot be verified: it is not as dpaudit writes it: {reason}") from None
     if status == 1:
         raise ToolFault(f"{path}: {said}")
     return VerifiedFile(path=str(path), decided=status == 0, said=said)

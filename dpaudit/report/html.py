@@ -46,6 +46,7 @@ from dpaudit.report.words.privacy import (
     group_noun,
     pairs_words,
     seen_words,
+    shown_event,
 )
 
 if TYPE_CHECKING:
@@ -389,7 +390,7 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     refutes = finding.verdict == PrivacyVerdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     # An event in simpler words is shown in the place of the one that was tested, with its own counts.
-    counted = found.plain or found
+    counted = shown_event(finding)
     # Bets have no single event that was counted.
     if counted.hits is None:
         answer = event_words(found.event, decoded)

@@ -95,3 +95,18 @@ def test_the_command_verifies_findings_and_certificates(tmp_path: Path, capsys: 
     path.write_text("[1]")
     assert main(["verify", str(path)]) == 2
     assert "neither a finding nor a certificate" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"kind": "privacy"}', "a field is missing"),
+        ('{"kind": "privacy"', "it is no JSON"),
+        ('{"record": "report"}', "it is a report"),
+    ],
+)
+def test_what_cannot_be_verified_says_what_it_is(text: str, said: str, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(text)
+    assert main(["verify", str(path)]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -11,12 +11,12 @@ from dpaudit.audit import checks_and_gaps as gaps
 from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName, Gap
 from dpaudit.audit.claim_tests import CurveTest
 from dpaudit.audit.curve_claims import TESTABLE, untestable_orders
-from dpaudit.audit.finding import PowerAt, PrivacyFinding
+from dpaudit.audit.finding import PlainEvent, PowerAt, PrivacyFinding, Witness
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS, MASSES, Power
 from dpaudit.audit.request import Budget
 from dpaudit.contract import CurveClaim, Direction, OriginKind, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import in_python
-from dpaudit.events.event import Cells
+from dpaudit.events.event import Cells, Withheld
 from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report.about import about_view
 from dpaudit.report.glossary import OFTEN
@@ -234,10 +234,14 @@ def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     # The bet on all outputs refutes alone, and there is no event to show.
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return holder_words(tested)
-    # The event in simpler words shows the same; the one that was tested has the proof.
-    shown = witness.plain or witness
+    shown = shown_event(finding)
     words = answer_words(shown.event, decoded)
-    event = cut(f"answer {words}" if answers_of(shown.event) else words)
+    if answers_of(shown.event):
+        words = f"answer {words}"
+    event = words
+    # Words for what is withheld are ours, and say nothing without their middle.
+    if not isinstance(shown.event, Withheld):
+        event = cut(words)
     sides = list(inputs_words(witness))
     # Recipes of datasets are short, and shown in full.
     if not witness.origin.kind.own:
@@ -256,6 +260,20 @@ def _event_reason(finding: PrivacyFinding, decoded: Decoded) -> str:
     if not q:
         return f"{words}; the claim allows {significant(factor(finding.epsilon), digits=2)} times as often"
     return f"{words}; that is {times_words(p / q, finding.epsilon)}"
+
+
+def shown_event(finding: PrivacyFinding) -> Witness | PlainEvent:
+    """Return the event that a reader is shown: one in simpler words if it shows the same, else the one tested."""
+    witness = finding.witness
+    plain = witness.plain
+    if plain is UNSET:
+        return witness
+    # Without its numbers it is no simpler, so that it must show as much; bets have no other event.
+    if isinstance(plain.event, Withheld) and witness.hits is not None and plain.rates is not None:
+        p, q = plain.rates
+        if p < factor(finding.epsilon_lower) * q:
+            return witness
+    return plain
 
 
 def _share(share: float) -> str:
@@ -521,8 +539,8 @@ def pairs_words(finding: PrivacyFinding) -> str:
 
 def seen_words(finding: PrivacyFinding) -> str:
     """Return in which runs an event was seen that stands for the one tested; empty where there is none."""
-    seen = finding.witness.plain
-    if not seen:
+    seen = shown_event(finding)
+    if isinstance(seen, Witness):
         return ""
     runs = f" in {count(seen.trials + seen.neighbour_trials)} runs"
     if finding.design == "fixed":

@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 from msgspec import UNSET, structs
+from toy_records import privacy_finding
 
 import dpaudit
 from dpaudit.app import main
@@ -21,6 +22,7 @@ from dpaudit.events.formula import LEAST_HITS, Formula, _written, sum_event
 from dpaudit.naming import Mention, Mentioned, Name, position
 from dpaudit.outputs.canonical import Raised, timed_out
 from dpaudit.report.words.events import answer_words
+from dpaudit.report.words.privacy import shown_event
 from dpaudit.withheld import Coarse
 
 
@@ -246,6 +248,14 @@ def test_own_data_shows_no_coefficient_and_no_threshold():
     # Where a threshold of one number may not be shown, nothing is said in simpler words, as before.
     fewer = PlainEvent(Interval("value", 1.57, math.inf), *structs.astuple(seen)[1:])
     assert _coarse_plain_event(Coarse(), fewer) is UNSET
+
+
+def test_a_withheld_sum_is_shown_only_if_it_shows_as_much_as_the_event_tested():
+    tested = privacy_finding("violation", epsilon_lower=5.0)
+    for hits, tested_is_shown in ((30, True), (900, False)):
+        plain = PlainEvent(Withheld("a sum of multiples of a and b"), Direction.FORWARD, hits, 1_000, 4, 1_000)
+        finding = structs.replace(tested, witness=structs.replace(tested.witness, plain=plain))
+        assert (shown_event(finding) is finding.witness) == tested_is_shown
 
 
 def test_the_sum_of_a_plain_event_is_made_from_outputs_alone():

@@ -49,6 +49,8 @@ def test_a_signature_fits_in_a_reader_s_mind(function: Any) -> None:
         (lambda: Look(include_data="yes"), "include_data must be True or False, got 'yes'"),
         (lambda: Dataset([1.0], group=0), "group must be an integer >= 1, got 0"),
         (lambda: Dataset(None), "data must hold records, got None"),
+        (lambda: dpaudit.audit_privacy(response, [(0, 1)], epsilon=1.0, look="time"), "look must be a dpaudit.Look"),
+        (lambda: dpaudit.audit_privacy(response, [(0, 1)], epsilon=1.0, execution=60), "execution must be a dpaudit"),
         (lambda: Execution(time_limit=0), r"time_limit must be in \(0, inf\), got 0"),
         (lambda: Execution(timeout_is="fault"), "timeout_is must be one of output, error; got 'fault'"),
         (lambda: Execution(continued=3), "continued must be the path of a file, got 3"),

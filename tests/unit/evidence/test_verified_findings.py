@@ -14,7 +14,19 @@ import pytest
 
 import dpaudit
 from dpaudit.results import AuditFinding
-from dpaudit.verify_finding import ASSUMED, BETS, CURVES, DISTANCES, HOLDER, LAWS, LEAST_P, POWER, VACUITY, checked
+from dpaudit.verify_finding import (
+    ASSUMED,
+    BETS,
+    CURVES,
+    DISTANCES,
+    HOLDER,
+    LAWS,
+    LEAST_P,
+    POWER,
+    VACUITY,
+    checked,
+    verify,
+)
 from tests.support.grouped import grouped
 
 GAUSS = dpaudit.PrivacyClaim.gaussian(1.0)
@@ -121,6 +133,19 @@ def test_what_an_audit_found_follows_from_what_it_stores(name: str) -> None:
 )
 def test_what_is_not_derived_is_named(name: str, left: list[str]) -> None:
     assert checked(stored(name)) == left
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("batched", 0), ("Renyi", 0), ("bets", 3), ("one run", 0), ("one run, Gaussian", 3), ("laws", 3)],
+)
+def test_a_file_is_right_only_if_its_counts_decide(name: str, status: int) -> None:
+    assert verify(json.dumps(stored(name)).encode())[0] == status
+
+
+def test_an_audit_with_counts_is_no_bet() -> None:
+    with pytest.raises(ValueError, match="design must be 'fixed'"):
+        checked(stored("batched") | {"design": "sequential", "epsilon_lower": 5.0})
 
 
 DERIVED = ("epsilon_lower", "verdict", "failure_lower", "failure_upper", "p_value", "hits", "neighbour_hits", "right",

@@ -177,7 +177,7 @@ def test_same_results_same_bytes(render):
 def test_the_suffix_names_the_format():
     assert {f".{suffix_of(f'x/report{suffix}')}" for suffix in FORMS} == set(FORMS)
     assert suffix_of("REPORT.MD") == "md"
-    with pytest.raises(InputError, match=r"a file that ends in \.html, \.json, \.md, \.sarif, \.txt, \.xml"):
+    with pytest.raises(InputError, match=re.escape(f"a file that ends in {', '.join(FORMS)}")):
         suffix_of("report.docx")
 
 
