@@ -181,6 +181,26 @@ def _supremum(
     return _show("exact", finding, entry.id, parameters, {"supremum": True, **chosen, "relation": relation}, shown)
 
 
+_Concept = Annotated[
+    int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
+]
+_Settings = Annotated[
+    str | None,
+    given(
+        "what the error is, and what is random; all: each that the theorem covers (default: the theorem's)",
+        metavar="NAME",
+    ),
+]
+_Noise = Annotated[
+    float | None,
+    given("setting agnostic: how often a label is wrong (default: the hard case's; needed for uniform)"),
+]
+_Most = Annotated[
+    int | None,
+    given("the most runs, made where fewer leave the verdict open (default: --trials)", metavar="TRIALS"),
+]
+
+
 @command("utility", "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all", FORMS)
 def utility(
     id: Annotated[str, argument("ID")],
@@ -188,25 +208,11 @@ def utility(
     n: Annotated[int | None, given("examples in a sample (default: what the learner's theorem asks for)")],
     alpha: _Alpha,
     beta: _Beta,
-    concept: Annotated[
-        int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
-    ],
+    concept: _Concept,
     distribution: Annotated[str, given("uniform, the number of a hard case, or all hard cases", "all", metavar="D")],
-    setting: Annotated[
-        str | None,
-        given(
-            "what the error is, and what is random; all: each that the theorem covers (default: the theorem's)",
-            metavar="NAME",
-        ),
-    ],
-    noise: Annotated[
-        float | None,
-        given("setting agnostic: how often a label is wrong (default: the hard case's; needed for uniform)"),
-    ],
-    most: Annotated[
-        int | None,
-        given("the most runs, made where fewer leave the verdict open (default: --trials)", metavar="TRIALS"),
-    ],
+    setting: _Settings,
+    noise: _Noise,
+    most: _Most,
     trials: Annotated[int, given("runs for each case", 1_000)],
     confidence: Annotated[float, of(Options.confidence)],
     seed: Seed,

@@ -142,38 +142,44 @@ _Flip = Annotated[
 ]
 
 
+_Coins = Annotated[
+    str | None,
+    given("the coins, which --flip wrote (default: the column `included`)", metavar="FILE"),
+]
+_Seal = Annotated[
+    str | None,
+    given(
+        "the digest that --flip printed, kept elsewhere since before the training (default: the coins are "
+        "compared with the digest in their own file alone)",
+        metavar="DIGEST",
+    ),
+]
+_Ranking = Annotated[
+    str,
+    given(
+        "guess canaries in or out by the distance of the score from the middle, or all in by the score",
+        "two-sided",
+        choices=["two-sided", "in"],
+    ),
+]
+_Decides = Annotated[
+    str | None,
+    given("what a coin decides: add-remove-one or replace-one (default: add-remove-one)", metavar="NAME"),
+]
+
+
 @command("scores", "dpaudit scores scores.csv --coins coins.json --epsilon 1 --delta 1e-5", DRAWN)
 def scores(
     files: Annotated[tuple[str, ...], argument("[FILE.csv]")],
-    coins: Annotated[
-        str | None,
-        given("the coins, which --flip wrote (default: the column `included`)", metavar="FILE"),
-    ],
-    seal: Annotated[
-        str | None,
-        given(
-            "the digest that --flip printed, kept elsewhere since before the training (default: the coins are "
-            "compared with the digest in their own file alone)",
-            metavar="DIGEST",
-        ),
-    ],
+    coins: _Coins,
+    seal: _Seal,
     epsilon: Epsilon,
     delta: Delta,
     claim: Claim,
     confidence: Annotated[float, of(Options.confidence)],
-    ranking: Annotated[
-        str,
-        given(
-            "guess canaries in or out by the distance of the score from the middle, or all in by the score",
-            "two-sided",
-            choices=["two-sided", "in"],
-        ),
-    ],
+    ranking: _Ranking,
     guesses: Annotated[int | None, given("guess so many coins alone (default: a schedule of numbers, accounted for)")],
-    relation: Annotated[
-        str | None,
-        given("what a coin decides: add-remove-one or replace-one (default: add-remove-one)", metavar="NAME"),
-    ],
+    relation: _Decides,
     flip: _Flip,
     runs: Annotated[int | None, given("--flip: trainings, each with coins of its own (default: 1)")],
     seed: Annotated[

@@ -16,23 +16,27 @@ if TYPE_CHECKING:
     from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
 
+_Claim = Annotated[
+    str | None,
+    given(
+        "the sensitivity that is claimed, as 1 or 1/3 (default: of a mechanism what its primitives declare)",
+        metavar="NUMBER",
+    ),
+]
+_Metric = Annotated[
+    str | None,
+    given(
+        "absolute, l1, l2, linf, hamming or symmetric (default: absolute; of a mechanism that of its noise)",
+        metavar="NAME",
+    ),
+]
+
+
 @command("sensitivity", "dpaudit sensitivity mean.py:mean --data ages.csv --claim 1", DRAWN)
 def sensitivity(
     id: Annotated[str, argument("ID")],
-    claim: Annotated[
-        str | None,
-        given(
-            "the sensitivity that is claimed, as 1 or 1/3 (default: of a mechanism what its primitives declare)",
-            metavar="NUMBER",
-        ),
-    ],
-    metric: Annotated[
-        str | None,
-        given(
-            "absolute, l1, l2, linf, hamming or symmetric (default: absolute; of a mechanism that of its noise)",
-            metavar="NAME",
-        ),
-    ],
+    claim: _Claim,
+    metric: _Metric,
     pairs: Annotated[str | None, of(Options.pairs)],
     data: Annotated[str | None, of(Options.data)],
     header: Annotated[bool | None, of(Options.header)],
