@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dpaudit.app.audits import (
     audit,
@@ -181,38 +181,38 @@ def _supremum(
     return _show("exact", finding, entry.id, parameters, {"supremum": True, **chosen, "relation": relation}, shown)
 
 
-class Cases(NamedTuple):
-    """The cases that are measured: the levels, the target, the distributions and the setting."""
-
-    id: Annotated[str, argument("ID")]
-    parameter: Parameters
-    n: Annotated[int | None, given("examples in a sample (default: what the learner's theorem asks for)")]
-    alpha: _Alpha
-    beta: _Beta
-    concept: Annotated[
-        int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
-    ]
-    distribution: Annotated[str, given("uniform, the number of a hard case, or all hard cases", "all", metavar="D")]
-    setting: Annotated[
-        str | None,
-        given(
-            "what the error is, and what is random; all: each that the theorem covers (default: the theorem's)",
-            metavar="NAME",
-        ),
-    ]
-    noise: Annotated[
-        float | None,
-        given("setting agnostic: how often a label is wrong (default: the hard case's; needed for uniform)"),
-    ]
-    most: Annotated[
-        int | None,
-        given("the most runs, made where fewer leave the verdict open (default: --trials)", metavar="TRIALS"),
-    ]
+_Concept = Annotated[
+    int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
+]
+_Settings = Annotated[
+    str | None,
+    given(
+        "what the error is, and what is random; all: each that the theorem covers (default: the theorem's)",
+        metavar="NAME",
+    ),
+]
+_Noise = Annotated[
+    float | None,
+    given("setting agnostic: how often a label is wrong (default: the hard case's; needed for uniform)"),
+]
+_Most = Annotated[
+    int | None,
+    given("the most runs, made where fewer leave the verdict open (default: --trials)", metavar="TRIALS"),
+]
 
 
 @command("utility", "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all", FORMS)
 def utility(
-    asked: Cases,
+    id: Annotated[str, argument("ID")],
+    parameter: Parameters,
+    n: Annotated[int | None, given("examples in a sample (default: what the learner's theorem asks for)")],
+    alpha: _Alpha,
+    beta: _Beta,
+    concept: _Concept,
+    distribution: Annotated[str, given("uniform, the number of a hard case, or all hard cases", "all", metavar="D")],
+    setting: _Settings,
+    noise: _Noise,
+    most: _Most,
     trials: Annotated[int, given("runs for each case", 1_000)],
     confidence: Annotated[float, of(Options.confidence)],
     seed: Seed,
@@ -236,36 +236,36 @@ def utility(
     from dpaudit.evidence.tasks import UTILITY, UtilityArguments, offered_settings, utility_tasks
     from dpaudit.report.repeat import command_line
 
-    cases = _cases(asked.distribution)
-    if asked.setting not in (None, "all", *SETTINGS):
-        raise InputError.among("setting", asked.setting, (*SETTINGS, "all"))
-    entry, learner, parameters = find_learner(asked.id, asked.parameter, shown.learners)
-    levels = _levels(entry, {"alpha": asked.alpha, "beta": asked.beta})
+    cases = _cases(distribution)
+    if setting not in (None, "all", *SETTINGS):
+        raise InputError.among("setting", setting, (*SETTINGS, "all"))
+    entry, learner, parameters = find_learner(id, parameter, shown.learners)
+    levels = _levels(entry, {"alpha": alpha, "beta": beta})
     instance = replace(entry.instance, parameters=parameters, alpha=levels["alpha"], beta=levels["beta"])
     # None is the theorem's own setting; each setting has an n of its own.
-    settings: Sequence[str | None] = (asked.setting,)
-    if asked.setting == "all":
+    settings: Sequence[str | None] = (setting,)
+    if setting == "all":
         settings = offered_settings(learner, instance)
     tasks = utility_tasks(
         learner,
         instance,
         trials=trials,
         confidence=confidence,
-        n=asked.n,
-        concept=asked.concept,
+        n=n,
+        concept=concept,
         cases=cases,
         settings=settings,
-        noise=asked.noise,
+        noise=noise,
     )
     if not tasks:
         raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
-    chosen = [replace(task, arguments=replaced(task.arguments, most=asked.most)) for task in tasks]
+    chosen = [replace(task, arguments=replaced(task.arguments, most=most)) for task in tasks]
     first = chosen[0].arguments
     assert isinstance(first, UtilityArguments)
     options = {name: getattr(first, name) for name in UTILITY}
-    if asked.setting == "all":
-        options |= {"n": asked.n, "setting": "all"}
-    options |= {"concept": asked.concept, "distribution": asked.distribution, "noise": asked.noise}
+    if setting == "all":
+        options |= {"n": n, "setting": "all"}
+    options |= {"concept": concept, "distribution": distribution, "noise": noise}
     # Of all cases together: each task has its part.
     options |= {"confidence": confidence, "seed": seed}
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dpaudit.app.audits import json_lines, show, show_measured, show_plain, terminal_text
 from dpaudit.app.command import check_folder, command
@@ -52,40 +52,6 @@ def _flip(canaries: int, runs: int | None, seed: int | None, out: str | None, sh
     ]
     told = json_lines([{"file": out, "seal": made.seal}])
     return show_plain(shown.json, None, terminal_text(lines), json=told)
-
-
-class ScoresOptions(NamedTuple):
-    """The options of ``dpaudit scores`` on the audit."""
-
-    coins: Annotated[
-        str | None,
-        given("the coins, which --flip wrote (default: the column `included`)", metavar="FILE"),
-    ]
-    seal: Annotated[
-        str | None,
-        given(
-            "the digest that --flip printed, kept elsewhere since before the training (default: the coins are "
-            "compared with the digest in their own file alone)",
-            metavar="DIGEST",
-        ),
-    ]
-    epsilon: Epsilon
-    delta: Delta
-    claim: Claim
-    confidence: Annotated[float, of(Options.confidence)]
-    ranking: Annotated[
-        str,
-        given(
-            "guess canaries in or out by the distance of the score from the middle, or all in by the score",
-            "two-sided",
-            choices=["two-sided", "in"],
-        ),
-    ]
-    guesses: Annotated[int | None, given("guess so many coins alone (default: a schedule of numbers, accounted for)")]
-    relation: Annotated[
-        str | None,
-        given("what a coin decides: add-remove-one or replace-one (default: add-remove-one)", metavar="NAME"),
-    ]
 
 
 @command("samples", "dpaudit samples outputs.csv neighbour_outputs.csv --epsilon 1", FORMS)
@@ -176,10 +142,44 @@ _Flip = Annotated[
 ]
 
 
+_Coins = Annotated[
+    str | None,
+    given("the coins, which --flip wrote (default: the column `included`)", metavar="FILE"),
+]
+_Seal = Annotated[
+    str | None,
+    given(
+        "the digest that --flip printed, kept elsewhere since before the training (default: the coins are "
+        "compared with the digest in their own file alone)",
+        metavar="DIGEST",
+    ),
+]
+_Ranking = Annotated[
+    str,
+    given(
+        "guess canaries in or out by the distance of the score from the middle, or all in by the score",
+        "two-sided",
+        choices=["two-sided", "in"],
+    ),
+]
+_Decides = Annotated[
+    str | None,
+    given("what a coin decides: add-remove-one or replace-one (default: add-remove-one)", metavar="NAME"),
+]
+
+
 @command("scores", "dpaudit scores scores.csv --coins coins.json --epsilon 1 --delta 1e-5", DRAWN)
 def scores(
     files: Annotated[tuple[str, ...], argument("[FILE.csv]")],
-    audit: ScoresOptions,
+    coins: _Coins,
+    seal: _Seal,
+    epsilon: Epsilon,
+    delta: Delta,
+    claim: Claim,
+    confidence: Annotated[float, of(Options.confidence)],
+    ranking: _Ranking,
+    guesses: Annotated[int | None, given("guess so many coins alone (default: a schedule of numbers, accounted for)")],
+    relation: _Decides,
     flip: _Flip,
     runs: Annotated[int | None, given("--flip: trainings, each with coins of its own (default: 1)")],
     seed: Annotated[
@@ -206,39 +206,50 @@ def scores(
     if flip is not None:
         if files:
             raise InputError("FILE.csv must be left out with {flip}", names=("flip",))
-        return _flip(flip, runs, seed, audit.coins, shown)
+        return _flip(flip, runs, seed, coins, shown)
     if runs is not None or seed is not None:
         raise InputError("{runs} and {seed} must be given with {flip} alone", names=("runs", "seed", "flip"))
     if len(files) != 1:
         raise InputError("FILE.csv must be given: one file with the scores of the canaries")
     (file,) = files
-    for path in filter(None, (file, audit.coins)):
+    for path in filter(None, (file, coins)):
         if not Path(path).is_file():
             raise InputError(f"there is no file {path!r}")
     try:
         sealed = None
-        if audit.coins is not None:
-            sealed = Coins.load(audit.coins)
+        if coins is not None:
+            sealed = Coins.load(coins)
     except ToolFault as fault:
-        raise InputError.of("coins", audit.coins, "a file that --flip wrote", str(fault)) from None
+        raise InputError.of("coins", coins, "a file that --flip wrote", str(fault)) from None
     values, included = _columns(Path(file), needs_coins=sealed is None)
-    relation: Relation | str = Relation.ADD_REMOVE_ONE
-    if audit.relation is not None:
-        relation = audit.relation
+    decides: Relation | str = Relation.ADD_REMOVE_ONE
+    if relation is not None:
+        decides = relation
     finding = audit_scores(
         values,
         sealed if included is None else included,
-        named_claim(audit.claim, audit.epsilon, audit.delta),
-        epsilon=audit.epsilon,
-        delta=audit.delta,
+        named_claim(claim, epsilon, delta),
+        epsilon=epsilon,
+        delta=delta,
         sealed=sealed,
-        seal=audit.seal,
-        confidence=audit.confidence,
-        ranking=audit.ranking,
-        guesses=audit.guesses,
-        relation=relation,
+        seal=seal,
+        confidence=confidence,
+        ranking=ranking,
+        guesses=guesses,
+        relation=decides,
     )
-    repeat = command_line("scores", file, {}, audit._asdict())
+    asked = {
+        "coins": coins,
+        "seal": seal,
+        "epsilon": epsilon,
+        "delta": delta,
+        "claim": claim,
+        "confidence": confidence,
+        "ranking": ranking,
+        "guesses": guesses,
+        "relation": relation,
+    }
+    repeat = command_line("scores", file, {}, asked)
     data = {"file": file, "finding": finding.to_dict()}
     return show_measured(finding, file, repeat, shown, title=f"dpaudit: the scores of {file}", data=data)
 

@@ -297,7 +297,6 @@ def verify(
     which all is right, 2 if anything is not, 3 for a run that is not sealed.
     """
     from dpaudit.contract import OPEN
-    from dpaudit.evidence.records import State
     from dpaudit.evidence.verification import verify_file, verify_run
 
     # A finding or a certificate; a run is a folder.
@@ -316,18 +315,16 @@ def verify(
         return show_lines(shown, lines, file, title=f"dpaudit: the counts of {path}", status=status)
     found = verify_run(path, total=total, again=again, paths=shown.learners, n_jobs=n_jobs, progress=not shown.quiet)
     status = OPEN
-    if found.state == State.SEALED:
+    if found.state == "sealed":
         status = 0
     return show_lines(shown, _lines(found), found, title=f"dpaudit: the seal of {found.path}", status=status)
 
 
 def _lines(found: Verified) -> Lines:
-    from dpaudit.evidence.records import State
-
     held = f"{plural(found.results, 'result')} in {found.path}"
     counted = [(found.failures, "failed"), (found.missing, "not done")]
     held += "".join(f", {number} {what}" for number, what in counted if number)
-    if found.state == State.SEALED:
+    if found.state == "sealed":
         lines = [("SEALED", f"{held}: nothing was changed since"), ("total", found.total)]
     else:
         lines = [("NOT SEALED", f"{held}: the run is not finished, so that lines may be missing; no line was changed")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dpaudit.app.audits import show_measured
 from dpaudit.app.command import command
@@ -16,38 +16,40 @@ if TYPE_CHECKING:
     from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
 
-class SensitivityOptions(NamedTuple):
-    """The options of ``dpaudit sensitivity`` on the audit."""
-
-    claim: Annotated[
-        str | None,
-        given(
-            "the sensitivity that is claimed, as 1 or 1/3 (default: of a mechanism what its primitives declare)",
-            metavar="NUMBER",
-        ),
-    ]
-    metric: Annotated[
-        str | None,
-        given(
-            "absolute, l1, l2, linf, hamming or symmetric (default: absolute; of a mechanism that of its noise)",
-            metavar="NAME",
-        ),
-    ]
-    pairs: Annotated[str | None, of(Options.pairs)]
-    data: Annotated[str | None, of(Options.data)]
-    header: Annotated[bool | None, of(Options.header)]
-    bounds: Annotated[str | None, of(Options.bounds)]
-    unit: Annotated[str | None, of(Options.unit)]
-    outside: Annotated[bool, of(Options.outside)]
-    relation: Annotated[str | None, of(Options.relation)]
-    include_data: Annotated[bool, of(Options.include_data)]
-    epsilon: Epsilon
-    delta: Delta
-    seed: Seed
+_Claim = Annotated[
+    str | None,
+    given(
+        "the sensitivity that is claimed, as 1 or 1/3 (default: of a mechanism what its primitives declare)",
+        metavar="NUMBER",
+    ),
+]
+_Metric = Annotated[
+    str | None,
+    given(
+        "absolute, l1, l2, linf, hamming or symmetric (default: absolute; of a mechanism that of its noise)",
+        metavar="NAME",
+    ),
+]
 
 
 @command("sensitivity", "dpaudit sensitivity mean.py:mean --data ages.csv --claim 1", DRAWN)
-def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, shown: DrawnApart) -> int:
+def sensitivity(
+    id: Annotated[str, argument("ID")],
+    claim: _Claim,
+    metric: _Metric,
+    pairs: Annotated[str | None, of(Options.pairs)],
+    data: Annotated[str | None, of(Options.data)],
+    header: Annotated[bool | None, of(Options.header)],
+    bounds: Annotated[str | None, of(Options.bounds)],
+    unit: Annotated[str | None, of(Options.unit)],
+    outside: Annotated[bool, of(Options.outside)],
+    relation: Annotated[str | None, of(Options.relation)],
+    include_data: Annotated[bool, of(Options.include_data)],
+    epsilon: Epsilon,
+    delta: Delta,
+    seed: Seed,
+    shown: DrawnApart,
+) -> int:
     """Test without noise how far one record moves a function, or the values that a mechanism adds noise to.
 
     ID is FILE.py:function or MODULE:function. A function (data) -> output claims --claim. Of a mechanism (data, rng) ->
@@ -66,45 +68,59 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
     place = Place.parse("the function", id)
-    if asked.pairs is not None and asked.data is not None:
+    if pairs is not None and data is not None:
         raise InputError("{pairs} must be left out where {data} is given", names=("pairs", "data"))
     given_pairs = None
-    if asked.pairs is not None:
-        given_pairs = Place.parse("--pairs", asked.pairs)
+    if pairs is not None:
+        given_pairs = Place.parse("--pairs", pairs)
     with importable(*(one.folder for one in (place, given_pairs) if one is not None)):
         function = place.find()
-        pairs = dataset = None
+        listed = dataset = None
         # Without data the audit refuses them.
-        bounds: Any = asked.bounds
-        if asked.data is not None:
-            dataset = read_dataset(asked.data, header=asked.header)
-            bounds = bounds_of_text(asked.bounds)
+        limits: Any = bounds
+        if data is not None:
+            dataset = read_dataset(data, header=header)
+            limits = bounds_of_text(bounds)
         else:
-            pairs = pairs_at(given_pairs or pairs_beside(place, "--pairs"), asked.seed)
+            listed = pairs_at(given_pairs or pairs_beside(place, "--pairs"), seed)
         audited = partial(
             audit_sensitivity,
             function,
-            pairs,
+            listed,
             data=dataset,
-            claim=asked.claim,
-            metric=asked.metric,
-            epsilon=asked.epsilon,
-            delta=asked.delta,
-            bounds=bounds,
-            unit=asked.unit,
-            relation=asked.relation,
-            outside=asked.outside,
-            include_data=asked.include_data,
-            seed=asked.seed,
+            claim=claim,
+            metric=metric,
+            epsilon=epsilon,
+            delta=delta,
+            bounds=limits,
+            unit=unit,
+            relation=relation,
+            outside=outside,
+            include_data=include_data,
+            seed=seed,
         )
         # The function is somebody's code, which may end its process.
         made = in_own_process(partial(_as_json, audited))
     finding: SensitivityFinding | RecordedFinding = decode(made, SensitivityFinding | RecordedFinding)
-    # The default is left out of the command that repeats it.
-    options = asked._asdict() | {"seed": asked.seed or None}
+    options = {
+        "claim": claim,
+        "metric": metric,
+        "pairs": pairs,
+        "data": data,
+        "header": header,
+        "bounds": bounds,
+        "unit": unit,
+        "outside": outside,
+        "relation": relation,
+        "include_data": include_data,
+        "epsilon": epsilon,
+        "delta": delta,
+        # The default is left out of the command that repeats it.
+        "seed": seed or None,
+    }
     repeat = command_line("sensitivity", id, {}, options)
-    data = {"id": id, "finding": finding.to_dict()}
-    return show_measured(finding, id, repeat, shown, title=f"dpaudit: the sensitivity of {id}", data=data)
+    record = {"id": id, "finding": finding.to_dict()}
+    return show_measured(finding, id, repeat, shown, title=f"dpaudit: the sensitivity of {id}", data=record)
 
 
 def _as_json(audit: Callable[[], SensitivityFinding | RecordedFinding]) -> bytes:

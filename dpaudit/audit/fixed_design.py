@@ -19,6 +19,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -36,7 +37,7 @@ from dpaudit.audit.trained_pair import TrainedPair
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.contract import Pair
 from dpaudit.events.cells import separation, tally
-from dpaudit.events.discretizers import CountCells, Discretizer, Pilot
+from dpaudit.events.discretizers import Discretizer, Pilot, tally_each
 from dpaudit.events.event import Event, Tally
 from dpaudit.events.exceptions import as_exceptions, exceptions_first
 from dpaudit.events.expected_bound import PlannedTest
@@ -178,10 +179,10 @@ class Training:
                 for couple in couples
             ]
             for slow, group in groupby(zip(couples, slowly, strict=True), key=lambda one: one[1]):
-                count = CountCells(tuple(trained_pair.discretizers), slow)
+                count = partial(tally_each, tuple(trained_pair.discretizers), slow)
                 for sides in trained_pair.sampler.reduced([couple for couple, _ in group], count):
-                    for side, tallies in enumerate(sides):
-                        trained_pair.count(side, tallies)
+                    for side, counts in enumerate(sides):
+                        trained_pair.count(side, counts)
         return trained_pair
 
     def _fit(self, trained_pair: TrainedPair, pilot: list[Batch], training: int) -> int:

@@ -23,7 +23,7 @@ from dpaudit.audit.request import Request
 from dpaudit.audit.trained_pair import CountedPair
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.contract import Pair
-from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
+from dpaudit.events.discretizers import Discretizer, Pilot, Ranked, score_edges, tally_each
 from dpaudit.events.event import Tally
 from dpaudit.events.fitting import Scored
 from dpaudit.events.scores import ColumnScore
@@ -173,11 +173,12 @@ class Bettors:
 CellsOfBatch: TypeAlias = tuple[tuple[Tally, ...], Batch | None]
 
 
-def cells_of(count: CountCells, keep: bool, outputs: Batch) -> CellsOfBatch:
+def cells_of(discretizers: Sequence[Discretizer], keep: bool, outputs: Batch) -> CellsOfBatch:
     """Return a batch's cells by each discretizer, and its outputs if they are kept, else None."""
+    cells = tally_each(discretizers, True, outputs)
     if keep:
-        return count(outputs), outputs
-    return count(outputs), None
+        return cells, outputs
+    return cells, None
 
 
 def joined(sides: Sequence[Sequence[Batch]]) -> list[Batch]:
@@ -185,11 +186,11 @@ def joined(sides: Sequence[Sequence[Batch]]) -> list[Batch]:
     return [join(side) if side else [] for side in sides]
 
 
-def _count_outputs(discretizer: Discretizer, sides: Sequence[Batch], tallies: Sides) -> None:
+def _count_outputs(discretizer: Discretizer, sides: Sequence[Batch], counts: Sides) -> None:
     """Add the cells of the outputs of both sides to their counts."""
-    for tally, outputs in zip(tallies, sides, strict=True):
+    for count, outputs in zip(counts, sides, strict=True):
         if len(outputs):
-            tally.update(*CountCells((discretizer,))(outputs))
+            count.update(*tally_each((discretizer,), True, outputs))
 
 
 class PairBets(CountedPair):

@@ -47,7 +47,7 @@ from dpaudit.audit.saved_runs import ChosenColumns, SavedRuns, encoded
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
-from dpaudit.events.discretizers import CountCells, Pilot
+from dpaudit.events.discretizers import Pilot
 from dpaudit.events.event import Bets
 from dpaudit.naming import Name
 from dpaudit.outputs.types import Batch
@@ -329,7 +329,7 @@ class Session:
             sampler = narrowed(sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Batch], list[Batch]] = ([], [])
-        look = partial(with_exceptions, partial(cells_of, CountCells(tuple(bets.discretizers)), keep))
+        look = partial(with_exceptions, partial(cells_of, tuple(bets.discretizers), keep))
         made: Iterable[Sequence[tuple[CellsOfBatch, Counter[tuple[str, ...]]] | None]]
         if known is None:
             made = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), look)

@@ -18,7 +18,7 @@ from dpaudit.contract import HasLaw, Pair
 from dpaudit.errors import InputError
 from dpaudit.events.cells import to_grid
 from dpaudit.events.coin_guesses import MOST
-from dpaudit.events.discretizers import CountCells, Discretizer, Identity
+from dpaudit.events.discretizers import Discretizer, Identity, tally_each
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.fitting import fitted_discretizers
@@ -119,7 +119,7 @@ class TrainedPair(CountedPair):
             for some in (outputs[start:cut], outputs[cut:stop]):
                 if len(some):
                     slow = self.take_slowly(side, len(some))
-                    self.count(side, CountCells(tuple(self.discretizers), slow)(some))
+                    self.count(side, tally_each(self.discretizers, slow, some))
 
     def keep(self, which: Sequence[int]) -> None:
         """Drop all discretizers but some, in the order in which they are named first."""

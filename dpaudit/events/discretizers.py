@@ -195,16 +195,9 @@ def score_edges(scores: Array) -> Array:
     return np.unique(quantiles_of_sorted(np.sort(scores), np.concatenate([tails, 1 - tails, inner])))
 
 
-@dataclass(frozen=True)
-class CountCells:
-    """Counts a batch by each of several discretizers, by slow ones only if asked to."""
-
-    discretizers: tuple[Discretizer, ...]
-    slow: bool = True
-
-    def __call__(self, outputs: Outputs) -> tuple[Tally, ...]:
-        """Return the counts by discretizer."""
-        return tuple(tally(one(outputs)) if self.slow or not one.slow else Counter() for one in self.discretizers)
+def tally_each(discretizers: Sequence[Discretizer], slow: bool, outputs: Outputs) -> tuple[Tally, ...]:
+    """Return the counts of a batch by each of several discretizers, by slow ones only if asked to."""
+    return tuple(tally(one(outputs)) if slow or not one.slow else Counter() for one in discretizers)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -126,16 +125,11 @@ class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
     seed: Count
 
 
+# The state of the file of a run. Until it is finished, lines stand in the order in which tasks end, each bound to the
+# header by its digest. Those of a sealed file stand in the order of the plan, each bound to all before it, and the last
+# one is the seal.
+State = Literal["not sealed", "sealed"]
 AnyFinding = PrivacyFinding | LawFinding | UtilityFinding | LedgerRow | PictureFinding
-
-
-class State(enum.StrEnum):
-    """The state of the file of a run."""
-
-    OPEN = "not sealed"
-    """Not finished: lines stand in the order in which tasks end, each bound to the header by its digest."""
-    SEALED = "sealed"
-    """Finished: lines stand in the order of the plan, each bound to all before it, and the last one is the seal."""
 
 
 class Planned(Frozen, frozen=True):
@@ -187,7 +181,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     faults: tuple[Fault, ...] = ()
     controls: dict[str, str] = msgspec.field(default_factory=dict)
     sources: dict[str, str] = msgspec.field(default_factory=dict)
-    state: State = State.OPEN
+    state: State = "not sealed"
     schema_version: Literal[2] = SCHEMA_VERSION
     streams_version: int = STREAMS_VERSION
     subjects: tuple[Subject, ...] | UnsetType = UNSET
@@ -290,7 +284,7 @@ class Run(Frozen, frozen=True):
     @property
     def seal(self) -> str:
         """The total of a sealed run; of any other its state, in words."""
-        return self.total or str(self.header.state)
+        return self.total or self.header.state
 
     @property
     def single(self) -> bool:

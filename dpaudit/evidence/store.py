@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.evidence.lines import chained, digest_in, linked, write_line
-from dpaudit.evidence.records import Failure, Header, LedgerRow, Record, Result, Run, Seal, State
+from dpaudit.evidence.records import Failure, Header, LedgerRow, Record, Result, Run, Seal
 from dpaudit.evidence.started import read_start, write_start
 from dpaudit.evidence.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.exact.finding import LawFinding
@@ -51,7 +51,7 @@ def require(holds: bool, otherwise: str) -> None:
 
 def check_lines(run: Run) -> None:
     """Raise `ToolFault` unless the records of a run are as they were written, and as consistent as those of a file."""
-    sealed = run.header.state == State.SEALED
+    sealed = run.header.state == "sealed"
     altered = "is not as it was written: its digest is that of other bytes"
     before = digest = digest_in(write_line(run.header))
     require(run.header.digest == digest, f"the header {altered}")
@@ -142,7 +142,7 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
     header = read_header(path, first)
     before = header.digest
     total = ""
-    sealed = header.state == State.SEALED
+    sealed = header.state == "sealed"
     more = "there is more behind the seal"
     kept: dict[int, tuple[Result | Failure, bytes, int]] = {}
     for number, line in enumerate(rest, start=2):
@@ -199,7 +199,7 @@ class Store:
         if path.exists() and path.stat().st_size:
             # No result is ever overwritten, not even by the same command without --resume.
             os.replace(path, free_backup(path))
-        header = replace(header, state=State.OPEN)
+        header = replace(header, state="not sealed")
         write_atomically(path, write_line(header))
         # The date stands in a file of its own, so that two runs of one command are equal byte by byte.
         write_start(path)
@@ -218,11 +218,11 @@ class Store:
         stored = read_stored(path, torn=True)
         run = stored.run
         _same_run(path, run.header, header)
-        opened = replace(run.header, state=State.OPEN)
+        opened = replace(run.header, state="not sealed")
         done = {result.task for result in run.results}
         # A sealed run whose tasks failed, or that lost its end, is opened again: its lines continue the header now,
         # so that others can follow in any order.
-        if run.header.state != State.OPEN and (not run.total or len(done) < len(header.plan)):
+        if run.header.state != "not sealed" and (not run.total or len(done) < len(header.plan)):
             first = write_line(opened)
             lines = (linked(line, digest_in(first)) for line in stored.lines.values())
             write_atomically(path, b"".join([first, *lines]))
@@ -245,7 +245,7 @@ class Store:
         stored = read_stored(self.path)
         # A finished run that was resumed is sealed already.
         if not stored.run.total:
-            header = replace(stored.run.header, state=State.SEALED)
+            header = replace(stored.run.header, state="sealed")
             write_atomically(self.path, chained(header, stored.lines.values()))
 
 

@@ -36,7 +36,6 @@ from dpaudit.neighbours.input_kinds import (
 )
 from dpaudit.neighbours.shared_elements import (
     CHUNK,
-    SharedEnds,
     Text,
     array_ends,
     array_lead,
@@ -240,20 +239,20 @@ class _Comparison:
                     return at + place
         return most
 
-    def _ends(self, one: Sequence[_Value], other: Sequence[_Value]) -> SharedEnds:
+    def _ends(self, one: Sequence[_Value], other: Sequence[_Value]) -> tuple[int, int]:
         start = self._lead(one, other)
         left = min(len(one), len(other)) - start
         # The elements at the end that are not shared at the start.
         end = self._lead(one[len(one) - left :][::-1], other[len(other) - left :][::-1])
-        return SharedEnds(start, end)
+        return start, end
 
     def _sequences(self, one: Sequence[_Value], other: Sequence[_Value]) -> Difference | None:
         if len(one) == len(other) <= FEW_PARTS and has_parts(one):
             names = {i: part_name(one, i) for i in range(len(one))}
             return self._parts(names.__getitem__, dict(enumerate(one)), dict(enumerate(other)))
-        ends = self._ends(one, other)
-        gone = one[ends.start : len(one) - ends.end]
-        come = other[ends.start : len(other) - ends.end]
+        start, end = self._ends(one, other)
+        gone = one[start : len(one) - end]
+        come = other[start : len(other) - end]
         # All elements are equal; types may differ still, as of 1 and True.
         if not gone and not come:
             return self._of_types(one, other)
@@ -261,15 +260,15 @@ class _Comparison:
             found = self.compare(gone[0], come[0])
             if found is None:
                 return None
-            inside = found.within(f"element {ends.start}")
+            inside = found.within(f"element {start}")
             # Of a part of the element, whose own total stands.
             if found.place:
                 return inside
             return replace(inside, total=len(one))
         if len(gone) == len(come):
-            places = [ends.start + i for i, pair in enumerate(zip(gone, come, strict=True)) if not self._alike(*pair)]
+            places = [start + i for i, pair in enumerate(zip(gone, come, strict=True)) if not self._alike(*pair)]
             return self._several("element", places, len(one), one, other)
-        return self._moved("element", ends.start, gone, come, len(one), len(other))
+        return self._moved("element", start, gone, come, len(one), len(other))
 
     def _of_types(self, one: Sequence[_Value], other: Sequence[_Value]) -> Difference | None:
         """Return the difference of equal elements of unlike types, as 1 and True."""
@@ -334,15 +333,15 @@ class _Comparison:
         return f" {text}" if text.startswith("(") else f" ({text})"
 
     def _texts(self, one: Text, other: Text) -> Difference | None:
-        ends = text_ends(one, other)
-        gone = one[ends.start : len(one) - ends.end]
-        come = other[ends.start : len(other) - ends.end]
+        start, end = text_ends(one, other)
+        gone = one[start : len(one) - end]
+        come = other[start : len(other) - end]
         if not gone and not come:
             return None
         if max(len(one), len(other)) <= LONGEST_VALUE:
             return Difference(self._change(one, other))
         noun = "character" if isinstance(one, str) else "byte"
-        place = _places(noun, ends.start, max(len(gone), len(come)))
+        place = _places(noun, start, max(len(gone), len(come)))
         if gone and come:
             return Difference(self._change(gone, come), (place,), len(one))
         value = self._value(gone or come)
@@ -439,10 +438,10 @@ class _Comparison:
         """Return the difference of arrays that are longer or shorter in one axis."""
         first = np.moveaxis(one, axis, 0)
         second = np.moveaxis(other, axis, 0)
-        ends = array_ends(first, second)
-        gone = first[ends.start : len(first) - ends.end]
-        come = second[ends.start : len(second) - ends.end]
-        return self._moved(_noun_along(axis, one.ndim), ends.start, gone, come, len(first), len(second))
+        start, end = array_ends(first, second)
+        gone = first[start : len(first) - end]
+        come = second[start : len(second) - end]
+        return self._moved(_noun_along(axis, one.ndim), start, gone, come, len(first), len(second))
 
     def _same_shape(self, one: np.ndarray, other: np.ndarray) -> Difference | None:
         differs = ~equal_cells(one, other)
@@ -479,12 +478,12 @@ class _Comparison:
             return Difference(f": shape {other.shape}, not {one.shape}")
         if one.shape == other.shape:
             return self._entries(one, other)
-        ends = sparse_ends(one, other)
-        gone = range(ends.start, one.shape[0] - ends.end)
-        come = range(ends.start, other.shape[0] - ends.end)
+        start, end = sparse_ends(one, other)
+        gone = range(start, one.shape[0] - end)
+        come = range(start, other.shape[0] - end)
         # A row of a sparse matrix has no short text.
         with self._hiding(True):
-            return self._moved("row", ends.start, gone, come, one.shape[0], other.shape[0])
+            return self._moved("row", start, gone, come, one.shape[0], other.shape[0])
 
     def _entries(self, one: sparse.csr_array, other: sparse.csr_array) -> Difference | None:
         """Return the difference of two sparse matrices of one shape."""

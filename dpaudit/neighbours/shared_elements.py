@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 CHUNK = 4096
 Text = str | bytes | bytearray
 _Value = TypeVar("_Value")
-
-
-class SharedEnds(NamedTuple):
-    """The number of elements that two sequences share at the start, and the number of the others at the end."""
-
-    start: int
-    end: int
 
 
 def surely_equal(one: _Value, other: _Value) -> bool:
@@ -42,12 +35,12 @@ def same_plain(one: _Value, other: _Value) -> bool:
     return type(one) is type(other) and isinstance(one, int | float | str | bytes) and one == other
 
 
-def text_ends(one: Text, other: Text) -> SharedEnds:
+def text_ends(one: Text, other: Text) -> tuple[int, int]:
     """Return how many characters two texts share at the start and at the end."""
     start = _text_lead(one, other)
     left = min(len(one), len(other)) - start
     end = _text_lead(one[len(one) - left :][::-1], other[len(other) - left :][::-1])
-    return SharedEnds(start, end)
+    return start, end
 
 
 def _text_lead(one: Text, other: Text) -> int:
@@ -108,18 +101,18 @@ def array_lead(one: np.ndarray, other: np.ndarray) -> int:
     return most
 
 
-def array_ends(one: np.ndarray, other: np.ndarray) -> SharedEnds:
+def array_ends(one: np.ndarray, other: np.ndarray) -> tuple[int, int]:
     """Return how many elements, or rows, two arrays share at the start and at the end."""
     start = array_lead(one, other)
     left = min(len(one), len(other)) - start
-    return SharedEnds(start, min(array_lead(one[::-1], other[::-1]), left))
+    return start, min(array_lead(one[::-1], other[::-1]), left)
 
 
-def sparse_ends(one: sparse.csr_array, other: sparse.csr_array) -> SharedEnds:
+def sparse_ends(one: sparse.csr_array, other: sparse.csr_array) -> tuple[int, int]:
     """Return how many rows two matrices share at the start and at the end."""
     start = _sparse_lead(one, other)
     left = min(one.shape[0], other.shape[0]) - start
-    return SharedEnds(start, min(left, _sparse_lead(one[::-1], other[::-1])))
+    return start, min(left, _sparse_lead(one[::-1], other[::-1]))
 
 
 def _sparse_lead(one: sparse.csr_array, other: sparse.csr_array) -> int:

@@ -222,14 +222,14 @@ class _Writer:
 
     def _tables(self, values: Values, depth: int) -> Encoded:
         """Return tables or series of pandas by their names and arrays; those of types that NumPy lacks are foreign."""
-        tables = list(map(taken, values))
-        heads = [None if one is None else one.head for one in tables]
+        tables: list[tuple[Head | None, list[Array]]] = [taken(value) or (None, []) for value in values]
+        heads = [head for head, _ in tables]
         head = heads[0]
         if any(other != head for other in heads):
             return self._mixed(values, heads, depth - 1)
         if head is None:
             return self._foreign(values, depth)
-        arrays = zip(*(one.arrays for one in tables if one is not None), strict=True)
+        arrays = zip(*(held for _, held in tables), strict=True)
         return ["tables", *self._head(head, depth), [self.column(one, depth) for one in arrays]]
 
     def _head(self, head: Head, depth: int) -> Encoded:

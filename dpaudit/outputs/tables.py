@@ -31,20 +31,13 @@ class Head(NamedTuple):
     of_index: tuple[Hashable, bool] | None
 
 
-class Taken(NamedTuple):
-    """A table taken apart: its head, and the arrays of its columns and its index."""
-
-    head: Head
-    arrays: list[Array]
-
-
 def is_table(kind: type) -> bool:
     """Say whether a class is a table or series of pandas, and no stand-in of one."""
     return kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas" and hasattr(kind, "iloc")
 
 
-def taken(table: pd.Series | pd.DataFrame) -> Taken | None:
-    """Return a table or series of pandas taken apart.
+def taken(table: pd.Series | pd.DataFrame) -> tuple[Head, list[Array]] | None:
+    """Return the head of a table or series of pandas, and the arrays of its columns and its index.
 
     None is returned if a part has a type that NumPy lacks, a name is no plain value, or the table holds more than can
     be built again.
@@ -70,7 +63,7 @@ def taken(table: pd.Series | pd.DataFrame) -> Taken | None:
         return None
     dtypes = tuple(str(one.dtype) for one in held)
     head = Head(kind, names, dtypes, None if numbered else (index.name, ranged))
-    return Taken(head, [np.asarray(one) for one in held])
+    return head, [np.asarray(one) for one in held]
 
 
 def _has_sent_type(column: PandasColumn | Array) -> bool:
@@ -98,4 +91,5 @@ def is_plain_table(table: pd.Series | pd.DataFrame) -> bool:
     found = taken(table)
     if found is None:
         return False
-    return all(one.dtype.kind in DTYPES or set(map(type, one.tolist())) <= PLAIN for one in found.arrays)
+    _, arrays = found
+    return all(one.dtype.kind in DTYPES or set(map(type, one.tolist())) <= PLAIN for one in arrays)

@@ -128,9 +128,13 @@ def _privacy(row: Row, state: Verdict) -> list[str]:
         case TaskVerdict.CAUGHT:
             return [f"Planted fault: {row.fault}.", *_of_privacy(row)]
         case TaskVerdict.FAILED | TaskVerdict.INCOMPLETE:
-            what = {"plan": "Nothing could be audited"}
-            failed = [(what.get(t.kind, f"The audit of {t.kind} failed"), t.error.rstrip(".?")) for t in row.failures]
-            return [f"{head}: {error}." for head, error in failed] or ["Planned audits were not run to their end."]
+            failed = []
+            for kind, error in row.failures:
+                head = f"The audit of {kind} failed"
+                if kind == "plan":
+                    head = "Nothing could be audited"
+                failed.append(f"{head}: {error.rstrip('.?')}.")
+            return failed or ["Planned audits were not run to their end."]
         case TaskVerdict.ACCEPTED:
             return [*_of_privacy(row), f"The project accepts this violation {row.accepted}."]
         case TaskVerdict.NOT_CHECKED:
@@ -161,7 +165,7 @@ def accuracy_words(row: Row) -> list[Phrase]:
     found = row.utility
     head = Phrase(f" Accuracy: {verdict}.", strong=verdict.needs_look)
     if verdict in (TaskVerdict.FAILED, TaskVerdict.INCOMPLETE):
-        errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
+        errors = [error for kind, error in row.failures if kind in ("utility", "plan")]
         return [head, *(Phrase(f" {error}.") for error in errors[:1])]
     if found is None:
         return [head]

@@ -11,7 +11,7 @@ from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
 from dpaudit.evidence.outcome import AUDITS, outcome
 from dpaudit.evidence.records import Failure, Fault, LedgerRow, Listed, PictureFinding, Result, Run
 from dpaudit.evidence.tasks import canonical
-from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms, view_of
+from dpaudit.report.view import AuditedMechanism, Row, mechanisms, view_of
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
             places.setdefault(id, place)
             pending[id].append(planned.kind)
     rows = [_row(run, id[0], records.get(id, ()), pending[id]) for id in sorted(places, key=places.__getitem__)]
-    unplanned = ((_row(run, fault.learner, (), ()), [Trouble("plan", fault.error)]) for fault in run.header.faults)
+    unplanned = ((_row(run, fault.learner, (), ()), [("plan", fault.error)]) for fault in run.header.faults)
     return [*rows, *(replace(row, failures=failures) for row, failures in unplanned)]
 
 
@@ -136,7 +136,7 @@ def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: S
         records[0].parameters if records else {},
         views,
         fault=next((view.fault for view in views if view.fault is not None), run.header.controls.get(learner)),
-        failures=[Trouble(record.kind, record.error) for record in records if isinstance(record, Failure)],
+        failures=[(record.kind, record.error) for record in records if isinstance(record, Failure)],
         pending=pending,
         accepted=listed.accepted,
         audit=listed.name,

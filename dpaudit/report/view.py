@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET
 
@@ -43,13 +43,6 @@ _NOT_PLANNED: dict[Kind, str] = {
 # The way in which a parameter, with a value or without, is written; see `InputError.worded`.
 ParameterWriter: TypeAlias = Callable[[str, str | None], str]
 Judged = TypeVar("Judged", PrivacyFinding, LawFinding, UtilityFinding)
-
-
-class Trouble(NamedTuple):
-    """An audit that raised: its kind and its error; the kind "plan" is that no audit could be planned."""
-
-    kind: str
-    error: str
 
 
 @dataclass(frozen=True)
@@ -145,10 +138,11 @@ class Row:
     `learner` is the id of a learner, or the place of a function, and `parameters` are empty if nothing was run. `fault`
     is what a positive control leaks. The `label` is the learner's id, followed by its parameters where the run holds
     the learner more than once. `picture` is the result with the picture that the learner offers, on its first row. A
-    `further` instance is one whose utility alone was audited; its privacy is judged on another row. `failures` are its
-    audits that raised, `pending` the kinds of those that were planned and not run to their end. `accepted` says up to
-    which epsilon its violation is accepted, why and since when; it is empty where none is. `audit` is the name of the
-    audit in the settings of a project.
+    `further` instance is one whose utility alone was audited; its privacy is judged on another row. `failures` are the
+    kind and the error of each of its audits that raised, of the kind "plan" if none could be planned, and `pending` the
+    kinds of those that were planned and not run to their end. `accepted` says up to which epsilon its violation is
+    accepted, why and since when; it is empty where none is. `audit` is the name of the audit in the settings of a
+    project.
     """
 
     learner: str
@@ -158,7 +152,7 @@ class Row:
     label: str = ""
     picture: Result | None = field(default=None, repr=False)
     further: bool = False
-    failures: Sequence[Trouble] = ()
+    failures: Sequence[tuple[str, str]] = ()
     pending: Sequence[str] = ()
     accepted: str = ""
     audit: str = ""
@@ -232,7 +226,7 @@ class Row:
             return "audited at other parameters: see this learner's other row"
         if kind == "utility" and self.ladder:
             return "only smaller samples than the theorem's were run"
-        if errors := [failure.error for failure in self.failures if failure.kind in (kind, "plan")]:
+        if errors := [error for failed, error in self.failures if failed in (kind, "plan")]:
             return f"failed: {errors[0]}"
         if kind in self.pending:
             return "planned, but not run to its end"
@@ -296,7 +290,7 @@ class Row:
 
     def _unfinished(self, kinds: Sequence[str]) -> Verdict | None:
         """Return why an audit of these kinds has no result; None if each has one."""
-        if any(failure.kind in (*kinds, "plan") for failure in self.failures):
+        if any(kind in (*kinds, "plan") for kind, _ in self.failures):
             return TaskVerdict.FAILED
         if any(kind in kinds for kind in self.pending):
             return TaskVerdict.INCOMPLETE

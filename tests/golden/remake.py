@@ -24,7 +24,7 @@ from dpaudit.contract import (
 from dpaudit.contract.pairs import differing
 from dpaudit.events.event import Bets, Cells
 from dpaudit.evidence.lines import chained, write_line
-from dpaudit.evidence.records import Header, LedgerRow, Planned, Result, Run, State
+from dpaudit.evidence.records import Header, LedgerRow, Planned, Result, Run
 from dpaudit.evidence.store import load_run
 from dpaudit.evidence.subjects import Subject
 from dpaudit.evidence.tasks import ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
@@ -362,7 +362,7 @@ def build():
         command="dpaudit run parity-private parity-elimination threshold-exponential --profile quick --seed 0",
         versions=VERSIONS,
         controls={result.learner: result.fault for result in results if result.fault is not None},
-        state=State.SEALED,
+        state="sealed",
         subjects=(Subject("learners.py", {"sha256": 64 * "5"}),),
     )
     return Run(header, results)
@@ -370,7 +370,7 @@ def build():
 
 def lines(run):
     """Return a run as the lines of a sealed file."""
-    return chained(replace(run.header, state=State.SEALED), map(write_line, run.results))
+    return chained(replace(run.header, state="sealed"), map(write_line, run.results))
 
 
 def main():

@@ -18,7 +18,7 @@ from toy_records import arguments_of, ledger_row, result
 from dpaudit import files
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.evidence.lines import digest_in, write_line
-from dpaudit.evidence.records import Failure, Fault, Header, Record, Result, Seal, State
+from dpaudit.evidence.records import Failure, Fault, Header, Record, Result, Seal
 from dpaudit.evidence.store import FILENAME, Store, load_run
 from dpaudit.evidence.tasks import Task, canonical
 from dpaudit.files import write_atomically
@@ -87,7 +87,7 @@ def test_a_failure_is_kept_until_its_task_has_a_result(tmp_path):
 def test_lines_stand_in_the_order_of_the_plan_and_hold_what_was_said(tmp_path):
     content = complete(tmp_path / FILENAME, PLAN[::-1])
     lines = [read(line) for line in content.splitlines()]
-    assert lines[0] == replace(header(), state=State.SEALED)
+    assert lines[0] == replace(header(), state="sealed")
     assert lines[1:-1] == [replace(record(key), index=i) for i, key in enumerate(PLAN)]
     assert lines[-1] == Seal(records=3)
     assert content == complete(tmp_path / "other" / FILENAME)
@@ -132,7 +132,7 @@ def test_a_line_is_written_whole_where_writes_are_short(tmp_path, short):
 def test_a_line_that_does_not_fit_leaves_the_file_as_it_was(tmp_path, short, monkeypatch):
     path = tmp_path / FILENAME
     before = complete_with(path)
-    store = Store(path, replace(header(), state=State.OPEN), set(PLAN[:2]))
+    store = Store(path, replace(header(), state="not sealed"), set(PLAN[:2]))
     monkeypatch.setattr(Short, "room", 20)
     with pytest.raises(OSError, match="No space left"):
         store.append(record(PLAN[2]))
@@ -145,7 +145,7 @@ def test_a_line_that_does_not_fit_leaves_the_file_as_it_was(tmp_path, short, mon
 
 def complete_with(path: Path) -> bytes:
     """Return a run of two results, its header written elsewhere."""
-    opened = replace(header(), state=State.OPEN)
+    opened = replace(header(), state="not sealed")
     path.write_bytes(write_line(opened))
     store = Store(path, opened, set())
     for key in PLAN[:2]:

@@ -22,7 +22,6 @@ from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import PrivacyVerdict, TaskVerdict
 from dpaudit.evidence.records import Fault
 from dpaudit.report.summary import summarise
-from dpaudit.report.view import Trouble
 from dpaudit.report.words.claims import verdict_words
 
 
@@ -168,7 +167,7 @@ def test_a_failure_is_no_silence(kind, overall, verdicts):
     found = row(one)
     assert (words(found), found.privacy_verdict, found.utility_verdict) == (overall, *verdicts)
     summary = summarise(one)
-    assert found.failures == [Trouble(kind, "RuntimeError: oops")]
+    assert found.failures == [(kind, "RuntimeError: oops")]
     assert list(summary.errors.values()) == ["RuntimeError: oops"]
     if kind != "utility":
         assert found.missing[kind] == "failed: RuntimeError: oops"
