@@ -18,7 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.contract import FIXED_SETTINGS, InputError, UtilityVerdict
+import numpy as np
+
+from dpaudit.contract import FIXED_SETTINGS, Distribution, InputError, UtilityVerdict
 from dpaudit.registry import load
 from dpaudit.utility.audit import audit_utility, stated_claim
 from dpaudit.utility.finding import UtilityFinding
@@ -86,7 +88,14 @@ def hardest(learner: Any, row: Row, setting: str) -> HardCase:
     # A problem on the points has no labels, and is hardest where the points are close to each other.
     if setting in FIXED_SETTINGS:
         return cases[0]
-    return [case for case in cases if constant_error(case, learner) > 2 * row.alpha][-1]
+    clear = [case for case in cases if constant_error(case, learner) > 2 * row.alpha]
+    if clear:
+        return clear[-1]
+    # A class on few points: the concept that divides them most evenly.
+    points = learner.domain.points()
+    uniform = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
+    listed = [HardCase(code, uniform, f"uniform; concept {code}") for code in range(learner.concepts.size)]
+    return max(listed, key=lambda case: constant_error(case, learner))
 
 
 def audited(learner: Any, case: HardCase, row: Row, n: int, runs: int, setting: str) -> UtilityFinding:
