@@ -31,13 +31,14 @@ WORKERS = 3
 MECHANISM = """
 import os, time
 def noisy(data, rng):
-    time.sleep(0.001)
+    if "OF_CLUSTER" in os.environ:
+        time.sleep(0.001)
     return float(data + 0.9 * rng.laplace())
 PAIRS = [(0, 1)]
 def slow(data, rng):
     if "OF_CLUSTER" in os.environ:
         open("running", "w").close()
-    time.sleep(0.002)
+        time.sleep(0.002)
     return noisy(data, rng)
 def greedy(data, rng):
     if "OF_CLUSTER" in os.environ:
