@@ -253,6 +253,7 @@ def test_an_audit_survives_the_death_of_a_worker(cluster: Cluster) -> None:
     assert one == other
 
 
+@pytest.mark.full  # that an audit survives the death of a worker is tested in every profile
 def test_workers_that_die_again_and_again_are_a_named_fault(cluster: Cluster) -> None:
     found = cluster.said("greedy")
     assert found.startswith(("WorkerDied", "ToolFault")), found
