@@ -183,7 +183,7 @@ def test_holes_of_the_sampler_are_told_where_grids_are_alike() -> None:
     assert counting.verdict == "violation"
 
 
-@pytest.mark.parametrize("width", [5, 30])
+@pytest.mark.parametrize("width", [5, pytest.param(30, marks=pytest.mark.full)])
 def test_the_bits_of_an_arrays_elements_are_told_beside_the_verdict(width: int) -> None:
     def noisy(x: int, rng: np.random.Generator, size: int) -> Any:
         return rng.laplace(size=(size, width)) + x * (np.arange(width) == width // 2)
