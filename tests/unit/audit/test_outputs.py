@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import by_turns
 
 import dpaudit
 from dpaudit.running import sampling
@@ -59,7 +60,7 @@ def test_a_wide_row_without_a_leak_is_consistent_and_its_limit_is_told_where_it_
     assert told.startswith("outputs hold rows of 20000 numbers: ")
 
 
-@pytest.mark.parametrize("mechanism", [one, total, norm, pair, beside])
+@pytest.mark.parametrize("mechanism", by_turns([one, total, norm, pair, beside]))
 def test_bets_look_at_wide_rows_whole(mechanism: Any) -> None:
     finding = dpaudit.audit_privacy(
         mechanism, [(0, 1)], epsilon=0.5, trials=2_000, execution=dpaudit.Execution(sequential=True)

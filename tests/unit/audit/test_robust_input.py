@@ -178,6 +178,7 @@ def test_what_a_mechanism_prints_does_not_break_the_json(tmp_path, monkeypatch, 
     assert {"hello", "imported"} <= set(err.split())
 
 
+@pytest.mark.full  # without workers in every profile
 def test_what_a_mechanism_prints_in_workers_does_not_break_the_json(tmp_path):
     # What the import prints in a worker, before any call, is not ours to redirect.
     (tmp_path / "mine.py").write_text(MINE.replace("print", "str", 1))
