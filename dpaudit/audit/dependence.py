@@ -157,9 +157,11 @@ def depends_on_order(series: Sequence[Series], rng: np.random.Generator) -> bool
             order = own
             if orders:
                 order = rng.permuted(np.repeat(own, orders, axis=0), axis=1)
-            for k, kernel in enumerate(of_kind):
-                for i, lag in enumerate(LAGS):
-                    found[:, k * len(LAGS) + i] += kernel[order[:, :-lag], order[:, lag:]].sum(axis=1)
+            for i, lag in enumerate(LAGS):
+                # One index into the flat kernels serves all kinds: looking up pairs takes most of an audit's order.
+                neighbours = order[:, :-lag] * own.shape[1] + order[:, lag:]
+                for k, kernel in enumerate(of_kind):
+                    found[:, k * len(LAGS) + i] += kernel.ravel().take(neighbours).sum(axis=1)
             if len(pairs):
                 places = np.argsort(order, axis=1)
                 distances.append(np.abs(places[:, pairs[:, 0]] - places[:, pairs[:, 1]]).astype(np.float64))

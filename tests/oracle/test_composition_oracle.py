@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from quick import by_turns
 
 import dpaudit
 from dpaudit.exact import convolution
@@ -58,8 +59,9 @@ def binomial_masses(chance: Fraction, times: int) -> list[Fraction]:
     return [math.comb(times, heads) * chance**heads * (1 - chance) ** (times - heads) for heads in range(times + 1)]
 
 
-@pytest.mark.parametrize("loss", [Fraction(1, 10), Fraction(1), Fraction(4)])
-@pytest.mark.parametrize("times", [1, 10, 300])
+@pytest.mark.parametrize(
+    ("loss", "times"), by_turns(itertools.product([Fraction(1, 10), Fraction(1), Fraction(4)], [1, 10, 300]))
+)
 def test_randomised_response_is_the_binomial_law(loss: Fraction, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if times == 300:
         monkeypatch.setattr(convolution, "_CELLS", CELLS if loss < 1 else CELLS // 4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from nearly_unique_outputs import KINDS
+from quick import by_turns
 from structured_outputs import STRUCTURES
 from typed_outputs import TYPES
 
@@ -15,7 +16,7 @@ OUTPUTS = {**KINDS, **STRUCTURES, **{name: made for name, made in TYPES.items() 
 TRAINING, FRESH = 60, 4
 
 
-@pytest.mark.parametrize("mechanism", OUTPUTS.values(), ids=OUTPUTS.keys())
+@pytest.mark.parametrize("mechanism", by_turns(pytest.param(one, id=name) for name, one in OUTPUTS.items()))
 def test_features_of_a_batch_are_those_of_each_output_alone(mechanism):
     rng = np.random.default_rng(0)
     training = [mechanism(rng, x) for x in (0, 1) for _ in range(TRAINING)]

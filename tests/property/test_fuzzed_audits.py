@@ -29,7 +29,7 @@ import dpaudit
 from dpaudit.errors import InputError
 from tests.support.grouped import grouped
 
-QUICK, FULL, SHARDS = 8, 3_000, 60
+QUICK, FULL, SHARDS = 5, 3_000, 60
 """Draws of the ordinary profile, of the full one, and the parts that the latter is run in."""
 CONFIDENCE = 0.999
 """A private mechanism is accused in one audit of a thousand at most."""

@@ -16,6 +16,7 @@ from functools import cache
 import numpy as np
 import pytest
 from msgspec import UNSET
+from quick import by_turns
 
 import dpaudit
 from dpaudit import seeding
@@ -73,9 +74,10 @@ def counting(emit, number):
     return b"end"
 
 
-@pytest.mark.parametrize("mechanism", [response, noise, batched])
-@pytest.mark.parametrize("sequential", [False, True])
-def test_a_timeout_that_no_run_reaches_changes_no_number(mechanism, sequential):
+@pytest.mark.parametrize(
+    ("sequential", "mechanism"), by_turns(itertools.product([False, True], [response, noise, batched]))
+)
+def test_a_timeout_that_no_run_reaches_changes_no_number(sequential, mechanism):
     given = {"epsilon": 0.5, "trials": 600, "sequential": sequential, "batched": mechanism is batched}
     assert dpaudit.audit_privacy(mechanism, PAIR, **grouped(**given)) == dpaudit.audit_privacy(
         mechanism, PAIR, **grouped(**given, timeout=60)
@@ -363,8 +365,9 @@ def unhurried(sequential, limit):
     return dpaudit.audit_privacy(noise, PAIR, **grouped(**given, execution=dpaudit.Execution(time_limit=limit)))
 
 
-@pytest.mark.parametrize("sequential", [False, True])
-@pytest.mark.parametrize("looks", [1, 2, None])
+@pytest.mark.parametrize(
+    ("looks", "sequential"), by_turns([(1, False), (1, True), (2, True), (2, False), (None, False), (None, True)])
+)
 def test_an_audit_that_the_clock_stopped_is_a_valid_finding_and_is_made_again(sequential, looks):
     found = unhurried(sequential, Stopped(1_600, looks))
     assert found.stopped == Stopped(1_600, looks)

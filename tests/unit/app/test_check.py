@@ -103,7 +103,7 @@ def row_in(project: Path, name: str) -> ClaimRow:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 def test_audits_side_by_side_have_the_rows_of_audits_one_after_the_other(project: Path) -> None:
-    project.write_text(SETTINGS.replace("trials = 20000", "trials = 2000"))
+    project.write_text(SETTINGS.replace("trials = 20000", "trials = 600"))
     heard: list[tuple[int, int, str, float]] = []
     alone, beside = (
         {one.row.name: one for one in check(project, n_jobs=n, alone=True, listener=lambda *step: heard.append(step))}

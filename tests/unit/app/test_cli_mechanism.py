@@ -363,8 +363,9 @@ def wrapped(bit, rng):
 
 
 @pytest.mark.parametrize(
-    ("name", "relative"), [("random.py", True), pytest.param("1st file.py", False, marks=pytest.mark.full)]
+    ("name", "relative"), [("random.py", True), ("1st file.py", False)]
 )
+@pytest.mark.full  # a module of the current directory travels in every profile
 def test_a_file_is_named_by_its_path_and_travels_to_worker_processes(tmp_path, name, relative):
     # `random` is a module of Python's own, and the other is no name of a module.
     folder = tmp_path / "some where"

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
 from scipy.stats import binom
+from two_stages import TwoStages
 
 import dpaudit
 from dpaudit import InputError, PrivacyClaim
@@ -59,18 +60,28 @@ def test_the_finding_says_what_it_assumes_and_repeats_itself() -> None:
     assert found.plot().axes
 
 
-@pytest.mark.parametrize(("audits", "most"), [pytest.param(50, 21, marks=pytest.mark.full), (30, 15)])
-def test_mechanisms_at_their_claim_are_hardly_ever_accused(audits: int, most: int) -> None:
+@pytest.mark.parametrize(
+    "stages", [pytest.param(TwoStages(100, 21, first=40, few=8), marks=pytest.mark.full), TwoStages(60, 15, 24, 4)]
+)
+def test_mechanisms_at_their_claim_are_hardly_ever_accused(stages: TwoStages) -> None:
     """Claims are tight, so each audit errs with probability 0.1 at most: more come about by chance in 0.0003.
 
-    At a probability of 0.3 more are accused with a probability of 0.76, of 50 of each with 0.97.
+    At a probability of 0.3 more are accused with a probability of 0.71, of 100 audits with 0.95.
     """
-    seeds = range(audits)
-    noisy = [dpaudit.audit_samples(*laplace(1.0, i, size=600), epsilon=1.0, confidence=0.9) for i in seeds]
-    coins = [dpaudit.audit_samples(*responses(1.0, i, 600), epsilon=1.0, confidence=0.9) for i in seeds]
-    accused = [found.verdict == "violation" for found in (*noisy, *coins)]
-    assert sum(accused) <= most
-    assert np.mean([found.epsilon_lower for found in coins]) > 0.4  # not by being idle
+    assert stages.failing(0.1) < 0.0003
+    assert stages.failing(0.3) > (0.95 if stages.number == 100 else 0.71)
+    bounds = []
+
+    def accused(seed: int) -> bool:
+        coins = seed % 2
+        sides = responses(1.0, seed // 2, 600) if coins else laplace(1.0, seed // 2, size=600)
+        found = dpaudit.audit_samples(*sides, epsilon=1.0, confidence=0.9)
+        if coins:
+            bounds.append(found.epsilon_lower)
+        return found.verdict == "violation"
+
+    stages.hold(lambda seeds: list(map(accused, seeds)), range(stages.number))
+    assert np.mean(bounds) > 0.4  # not by being idle
 
 
 @pytest.mark.parametrize("order", ["as made", "sorted"])
@@ -130,7 +141,7 @@ def test_each_output_is_used_once_and_coins_seldom_ask_for_more(size: int) -> No
     # The probability that the side of a coin has too few, however few runs choose the event.
     for confirming in range(1, trials + 1):
         assert 2 * binom.sf(size - trials + confirming, 2 * confirming, 0.5) <= UNLUCKY
-    for seed in range(5):
+    for seed in range(2):
         for sides in (laplace(1.0, seed, size=size), responses(1.0, seed, size)):
             found = dpaudit.audit_samples(*sides, epsilon=1.0, seed=seed)
             assert found.trials == trials

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from msgspec import UNSET
+from quick import by_turns
 from rare_leaks import LEAKS
 
 import dpaudit
@@ -38,7 +39,7 @@ def test_a_leak_at_a_rare_dataset_is_found(name: str) -> None:
     assert kind.own
 
 
-@pytest.mark.parametrize("name", LEAKS)
+@pytest.mark.parametrize("name", by_turns(LEAKS))
 def test_its_correct_twin_is_not_accused(name: str) -> None:
     leak = LEAKS[name]
     finding = dpaudit.audit_privacy(

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import by_turns
+from two_stages import TwoStages
 
 import dpaudit
 from dpaudit import PrivacyClaim
@@ -59,7 +61,7 @@ def test_a_gaussian_claim_has_a_bound_on_mu_and_the_mu_that_would_be_detected() 
     assert 1 < tested.detectable_mu < 1.25
 
 
-@pytest.mark.parametrize("mu", [0.2, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("mu", by_turns([0.2, 0.5, 0.7, 0.9]))
 def test_a_claim_kept_with_slack_is_measured_where_the_mechanism_leaks(mu: float) -> None:
     """The bound is near the truth, and exceeds it in one seed of 1,000; the power is not that of a far tail."""
     found = dpaudit.audit_privacy(gaussian(1.0), [(0.0, mu)], claim=CLAIMS[0], batched=True)
@@ -74,16 +76,21 @@ def test_a_claim_kept_with_slack_is_measured_where_the_mechanism_leaks(mu: float
 
 
 def test_what_is_called_detectable_of_a_claim_kept_with_slack_is_detected() -> None:
-    """Probability 0.95 each: fewer than 9 of 12 are detected in one seed of 400."""
+    """Probability 0.95 each: fewer than 9 of 12 are detected in one seed of 600; a power of 0.6 is seen with 0.68."""
+    misses = TwoStages(12, 3, first=6, few=1)
+    assert misses.failing(0.05) < 1 / 600
+    assert misses.failing(0.4) > 0.68
     options = RUNS | {"claim": CLAIMS[0], "trials": 5_000}
     slack = dpaudit.audit_privacy(gaussian(1.0), [(0.0, 0.4)], **grouped(**options)).curve_test
     assert slack is not None
     assert slack.detectable_mu is not None
     pairs = [(0.0, slack.detectable_mu)]
-    caught = [
-        str(dpaudit.audit_privacy(gaussian(1.0), pairs, **grouped(seed=seed, **options)).verdict) for seed in range(12)
-    ]
-    assert caught.count("violation") >= 9
+
+    def missed(seed: int) -> bool:
+        found = dpaudit.audit_privacy(gaussian(1.0), pairs, **grouped(seed=seed, **options))
+        return str(found.verdict) != "violation"
+
+    misses.hold(lambda seeds: list(map(missed, seeds)), range(misses.number))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import by_turns
 
 from dpaudit.audit import dependence
 from dpaudit.audit.dependence import (
@@ -67,8 +68,9 @@ def test_independent_runs_are_said_to_depend_as_often_as_stated(name: str, monke
     assert found < 13
 
 
-@pytest.mark.parametrize("name", ["float", "vector", "mixed", "text", "coin"])
-@pytest.mark.parametrize("share", [0.7, 0.9])
+@pytest.mark.parametrize(
+    ("share", "name"), by_turns(itertools.product([0.7, 0.9], ["float", "vector", "mixed", "text", "coin"]))
+)
 def test_noise_that_is_kept_is_found(name: str, share: float) -> None:
     rng = np.random.default_rng(1)
     sides = [kept(lambda: LAWS[name](rng), lambda: rng.random() < share, 96) for _ in range(2)]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import by_turns
 
 import dpaudit
 from dpaudit.running import sampling
@@ -59,7 +60,7 @@ def test_a_wide_row_without_a_leak_is_consistent_and_its_limit_is_told_where_it_
     assert told.startswith("outputs hold rows of 20000 numbers: ")
 
 
-@pytest.mark.parametrize("mechanism", [one, total, norm, pair, beside])
+@pytest.mark.parametrize("mechanism", by_turns([one, total, norm, pair, beside]))
 def test_bets_look_at_wide_rows_whole(mechanism: Any) -> None:
     finding = dpaudit.audit_privacy(
         mechanism, [(0, 1)], epsilon=0.5, trials=2_000, execution=dpaudit.Execution(sequential=True)
@@ -183,7 +184,7 @@ def test_holes_of_the_sampler_are_told_where_grids_are_alike() -> None:
     assert counting.verdict == "violation"
 
 
-@pytest.mark.parametrize("width", [5, 30])
+@pytest.mark.parametrize("width", [5, pytest.param(30, marks=pytest.mark.full)])
 def test_the_bits_of_an_arrays_elements_are_told_beside_the_verdict(width: int) -> None:
     def noisy(x: int, rng: np.random.Generator, size: int) -> Any:
         return rng.laplace(size=(size, width)) + x * (np.arange(width) == width // 2)

@@ -87,6 +87,7 @@ def test_what_cannot_travel_between_processes_is_told(thing):
         list(spread(calls, n_jobs=2))
 
 
+@pytest.mark.full  # functions travel to workers in `unit/app/test_cli_mechanism.py` and in the cluster's tests
 def test_a_function_of_a_script_that_names_dpaudit_travels():
     script = (
         "import dpaudit\n"
@@ -177,6 +178,7 @@ def test_what_a_mechanism_prints_does_not_break_the_json(tmp_path, monkeypatch, 
     assert {"hello", "imported"} <= set(err.split())
 
 
+@pytest.mark.full  # without workers in every profile
 def test_what_a_mechanism_prints_in_workers_does_not_break_the_json(tmp_path):
     # What the import prints in a worker, before any call, is not ours to redirect.
     (tmp_path / "mine.py").write_text(MINE.replace("print", "str", 1))
@@ -186,7 +188,7 @@ def test_what_a_mechanism_prints_in_workers_does_not_break_the_json(tmp_path):
     assert "hello" in done.stderr.split()
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.full)])
 def test_a_mechanism_that_kills_its_worker_is_one_line(tmp_path, jobs):
     (tmp_path / "mine.py").write_text(MINE)
     words = ["mine:dies", "--pairs", "mine:PAIRS", "--epsilon", "2", "--jobs", jobs]

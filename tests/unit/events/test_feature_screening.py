@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from quick import by_turns
 
 from dpaudit.events.feature_screening.compared import _null_space
 from dpaudit.events.feature_screening.feature import best_events, best_half_lines, promise
@@ -99,7 +100,7 @@ def job(place: float, rng: np.random.Generator) -> str:
     return f"job {rng.integers(10**6):06d} took {np.sign(place - 0.5) * -np.log(2 * min(place, 1 - place)):+.4f} s"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", by_turns(range(3), every=3))
 def test_a_tail_of_a_number_in_text_is_returned_among_hundreds_of_features(seed: int) -> None:
     rng = np.random.default_rng(seed)
     shares, sides = (0.1, 0.22), []

@@ -31,13 +31,14 @@ WORKERS = 3
 MECHANISM = """
 import os, time
 def noisy(data, rng):
-    time.sleep(0.001)
+    if "OF_CLUSTER" in os.environ:
+        time.sleep(0.001)
     return float(data + 0.9 * rng.laplace())
 PAIRS = [(0, 1)]
 def slow(data, rng):
     if "OF_CLUSTER" in os.environ:
         open("running", "w").close()
-    time.sleep(0.002)
+        time.sleep(0.002)
     return noisy(data, rng)
 def greedy(data, rng):
     if "OF_CLUSTER" in os.environ:
@@ -252,6 +253,7 @@ def test_an_audit_survives_the_death_of_a_worker(cluster: Cluster) -> None:
     assert one == other
 
 
+@pytest.mark.full  # that an audit survives the death of a worker is tested in every profile
 def test_workers_that_die_again_and_again_are_a_named_fault(cluster: Cluster) -> None:
     found = cluster.said("greedy")
     assert found.startswith(("WorkerDied", "ToolFault")), found

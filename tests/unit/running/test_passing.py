@@ -13,6 +13,7 @@ import cli_support
 import numpy as np
 import pytest
 import signatures
+from quick import by_turns
 from signatures import BATCHED, FILLED, OWN, PAIRS, SINGLE
 
 import dpaudit
@@ -55,7 +56,7 @@ def test_there_are_enough_signatures_and_each_kind_of_answer_in_both_forms() -> 
         assert len(set(answers)) >= 5
 
 
-@pytest.mark.parametrize(("name", "batched", "wanted"), TABLE)
+@pytest.mark.parametrize(("name", "batched", "wanted"), by_turns(TABLE))
 def test_from_python(name: str, batched: bool, wanted: str) -> None:
     if wanted == FILLED:
         found = audited(name, batched, "argument")

@@ -148,8 +148,15 @@ def batch(data, rng, size):
     return data + rng.laplace(size=size)
 
 
-@pytest.mark.parametrize("mechanism", [strange, rows, batch])
-@pytest.mark.parametrize("how", [{}, {"sequential": True}, {"delta": 0.01}])
+@pytest.mark.parametrize(
+    ("mechanism", "how"),
+    [
+        # Each mechanism and each design once in every profile.
+        pytest.param(mechanism, how, marks=[pytest.mark.full] * (i != j))
+        for i, mechanism in enumerate((strange, rows, batch))
+        for j, how in enumerate(({}, {"sequential": True}, {"delta": 0.01}))
+    ],
+)
 def test_findings_are_those_of_runs_in_this_process(mechanism, how, request):
     trials = 3_000 if request.config.getoption("--profile") == "full" else 1_000
     given = {"trials": trials, "batched": mechanism is batch, **how}

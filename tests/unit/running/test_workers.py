@@ -138,7 +138,7 @@ def innocent(data, rng):
     return float(data + rng.laplace())
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_a_copy_that_a_mechanism_leaves_is_no_fault_of_later_audits_in_the_same_processes(n_jobs):
     asked = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 2_000, "sequential": False, "n_jobs": n_jobs}
     with pytest.raises(ToolFault, match="the mechanism forks, and returns in both processes"):

@@ -25,7 +25,13 @@ def mechanisms(tmp_path: Path) -> ModuleType:
     return made
 
 
-@pytest.mark.parametrize("kind", ["huge integer", "text", "Timestamp", "ragged list", "nested dictionary"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("huge integer", "text"),
+        *(pytest.param(kind, marks=pytest.mark.full) for kind in ("Timestamp", "ragged list", "nested dictionary")),
+    ],
+)
 def test_python_lets_no_canary_out_unless_it_is_asked_for(
     kind: str, mechanisms: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -40,10 +46,10 @@ def test_python_lets_no_canary_out_unless_it_is_asked_for(
     assert asked == {f"{name} on a {kind}" for name in names}  # each is found where values are asked for
 
 
-def test_commands_let_no_canary_out(tmp_path: Path) -> None:
-    assert not list(
-        script("attacks.data").of_commands(tmp_path, ["identity", "named", "batch_raises"], (".json", ".html"))
-    )
+# What is named in an output takes the way of what is one, in a process of its own for each audit.
+@pytest.mark.parametrize("names", [["identity", "batch_raises"], pytest.param(["named"], marks=pytest.mark.full)])
+def test_commands_let_no_canary_out(tmp_path: Path, names: list[str]) -> None:
+    assert not list(script("attacks.data").of_commands(tmp_path, names, (".json", ".html")))
 
 
 def test_spellings_are_those_that_hide_badly() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import by_turns
 
 import dpaudit
 from dpaudit.contract import InputError, Pair, Relation, Sample
@@ -58,7 +59,7 @@ def test_blocks_count_what_the_list_counts(side: int, monkeypatch: pytest.Monkey
             assert (here[numbers] == score).all()
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+@pytest.mark.parametrize("epsilon", by_turns([0.5, 4.0]))
 def test_runs_by_directions_follow_the_softmax_of_the_list(epsilon: float) -> None:
     learner, (sample, _) = ByDirections(2, 2, epsilon), pair(2, 2)
     correct = listed(2, sample)

@@ -102,7 +102,12 @@ def test_halfplanes_of_large_subsamples_fit_and_are_uniform() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "epsilon", "subsamples"), [("exponential", 400.0, 100), ("rec-concave", 6e4, 40), ("hull", 6e4, 40)]
+    ("variant", "epsilon", "subsamples"),
+    [
+        ("exponential", 400.0, 100),
+        ("rec-concave", 6e4, 40),
+        pytest.param("hull", 6e4, 40, marks=pytest.mark.full),
+    ],
 )
 def test_halfplanes_are_learned_by_coordinates_on_large_grids(variant: str, epsilon: float, subsamples: int) -> None:
     learner, rng = HalfspaceTukey(12, 2, epsilon, subsamples=subsamples, variant=variant), generator(3, "coordinates")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import by_turns
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
@@ -120,7 +121,7 @@ def test_draws_from_rings_of_several_levels_follow_the_law(step_rate: float) -> 
     assert (np.abs(counts - size * law) <= 5 * np.sqrt(size * law) + 1).all()
 
 
-@pytest.mark.parametrize("rate", [0.3, 0.6])
+@pytest.mark.parametrize("rate", by_turns([0.3, 0.6]))
 def test_draws_follow_the_exponential_mechanism_on_the_listed_candidates(rate: float) -> None:
     points, weights = np.array([[0, 1], [2, 2], [1, 0], [2, 0]]), np.array([7, 5, 9, 3])
     law: dict[Any, float] = {}

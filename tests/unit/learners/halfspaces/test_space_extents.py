@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import by_turns
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
@@ -134,7 +135,7 @@ def test_candidates_hold_the_corners_of_all_regions() -> None:
                 prefix = (*prefix, x)
 
 
-@pytest.mark.parametrize("rate", [0.4, 2.0])
+@pytest.mark.parametrize("rate", by_turns([0.4, 2.0]))
 def test_draws_follow_the_exponential_mechanism_on_pairs(rate: float) -> None:
     box, points, weights = SpaceFractions((0, 0, 0), (1, 1, 1)), *multiset_of_the_cube()
     regions = DepthRegions(points, weights, spanned_normals(points))
