@@ -95,6 +95,8 @@ def of_test(test: dict[str, Any], runs: tuple[int, int], delta: float) -> None:
     if "count" in test:
         right, guesses = test["count"]["right"], test["count"]["guesses"]
         need(right <= guesses, "right guesses", f"at most {guesses}", right)
+        if "opposite" not in test:
+            of_guesses(hits, right, guesses)
         # `dpaudit.bounds.coin` has the theorem: m delta, half of it where only one side is ever guessed.
         coins = sum(runs) * delta / 2
         if "opposite" in test:
@@ -103,6 +105,18 @@ def of_test(test: dict[str, Any], runs: tuple[int, int], delta: float) -> None:
     else:
         p_value = melded_p_value(hits, runs, delta)
     need(is_bound(stated, p_value, error), "epsilon_lower", f"what its counts give, with an error of {error}", stated)
+
+
+def of_guesses(hits: tuple[int, int], right: int, guesses: int) -> None:
+    """Raise `ValueError` unless guesses that name one side alone can be those of the hits.
+
+    Each run in the event is a guess, right on the likelier side. Of more than were planned some are taken at random,
+    and fair coins stand for those that are missing.
+    """
+    missing = max(0, guesses - sum(hits))
+    need(right <= hits[0] + missing, "hits", f"at least the right guesses, {right}", hits[0])
+    wrong = guesses - right
+    need(wrong <= hits[1] + missing, "neighbour_hits", f"at least the wrong guesses, {wrong}", hits[1])
 
 
 def is_bound(stated: float, p_value: Callable[[float], float], error: float) -> bool:

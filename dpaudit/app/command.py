@@ -31,6 +31,15 @@ class BadInput(click.UsageError):
     """Bad input to a command, in terms of its options; the words themselves are in order."""
 
 
+# What the parameter of a claim is looked for as, and how the claim is given.
+INSTEAD = {
+    "--mu": "--claim gaussian:MU",
+    "--rho": "--claim zero-concentrated:RHO",
+    "--alpha": "--claim renyi:ALPHA,EPSILON",
+    "--renyi": "--claim renyi:ALPHA,EPSILON",
+}
+
+
 class Command(click.Command):
     """A command of the command line.
 
@@ -56,6 +65,10 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
+            if isinstance(error, click.NoSuchOption) and error.option_name in INSTEAD:
+                name = error.option_name
+                error.possibilities = []
+                error.message = f"no such option {name}; the claim is given by {INSTEAD[name]}"
             raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -147,7 +147,8 @@ def looks(*names: str) -> given:
         words = text.split(",") if isinstance(text, str) else text
         for word in words:
             if word not in names:
-                raise click.BadParameter(f"must be of {', '.join(names)}, with commas between them; got {word!r}")
+                known = ", ".join(names)
+                raise click.BadParameter(f"must be one of {known}, or several with commas between them; got {word!r}")
         return frozenset(words)
 
     help = "; ".join(f"{name}: {LOOKS[name].help}" for name in names)

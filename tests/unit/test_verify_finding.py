@@ -16,7 +16,7 @@ from toy_records import privacy_finding, utility_finding
 import dpaudit
 from dpaudit.app import main
 from dpaudit.record import encodable
-from dpaudit.verify_finding import checked, verify
+from dpaudit.verify_finding import checked, of_guesses, verify
 
 
 def stored(finding: Any, **changes: Any) -> dict[str, Any]:
@@ -56,6 +56,17 @@ def test_a_privacy_finding_that_was_changed_is_refused(name: str, value: Any) ->
         checked(right | {name: value})
     status, words = verify(json.dumps(right | {name: value}).encode())
     assert (status, words[:6]) == (1, "wrong:")
+
+
+@pytest.mark.parametrize("name", ["hits", "neighbour_hits"])
+def test_hits_that_its_guesses_cannot_come_from_are_refused(name: str) -> None:
+    # 40 of 50 guesses of one side are right: 40 hits at least there, and 10 on the other.
+    of_guesses((40, 10), 40, 50)
+    # Fair coins stand for ten that are missing.
+    of_guesses((35, 5), 40, 50)
+    hits = {"hits": (39, 11), "neighbour_hits": (41, 9)}[name]
+    with pytest.raises(ValueError, match=f"^{name} must be at least"):
+        of_guesses(hits, 40, 50)
 
 
 @pytest.mark.parametrize(

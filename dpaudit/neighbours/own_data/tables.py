@@ -229,7 +229,7 @@ def _of_parts(parts: Mapping[Hashable, Any], kind: type) -> Table:
         raise unfit("{data} must hold at least one column, got an empty dictionary")
     for name, part in parts.items():
         if not isinstance(part, list | tuple) and not _is_part(part):
-            text = "{data} must be a dictionary of columns: the value of {name} is a {kind}; pass a list or an array "
+            text = "{data} must be a dictionary of columns: {name} has a value of type {kind}; pass a list or an array "
             raise unfit(text + "of one value a record", name=repr(name), kind=type(part).__qualname__)
     tables = {name: table_of(part) for name, part in parts.items()}
     if len({table.size for table in tables.values()}) > 1:

@@ -134,7 +134,7 @@ def bounds_of_text(text: str | None) -> TypedBounds | None:
     unnamed = [ends for name, ends in read if not name]
     if not read or (unnamed and len(read) > 1):
         raise InputError.of(
-            "bounds", text, "LOW,HIGH, or COLUMN=LOW,HIGH for some columns, between which stand semicolons"
+            "bounds", text, "LOW,HIGH, or COLUMN=LOW,HIGH;COLUMN=LOW,HIGH for some columns"
         )
     return unnamed[0] if unnamed else dict(read)
 

@@ -417,7 +417,7 @@ def test_true_claims_get_no_certificate_more_often_than_findings_err() -> None:
         )
         return bool(made.runs == "fresh")
 
-    # At most a tenth exceed the claim: more than 6 of 20 by chance once in 400, and with 0.9 at a rate of a half.
+    # At most a tenth exceed the claim: more than 6 of 20 by chance once in 400, and with 0.8 at a rate of a half.
     stages = TwoStages(20, 6, first=8, few=2)
     assert stages.failing(0.1) < 1 / 400
     assert stages.failing(0.5) > 0.8

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials, failure_interval, is_vacuous, looks
 from dpaudit.utility.problem import apportioned, best_error, empirical_error, exceeds, population_error
 from dpaudit_learners.domains import Interval
+from dpaudit_learners.regions.concepts import Halfplanes
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,7 @@ def test_a_best_concept_out_of_reach_is_refused() -> None:
         concepts = property(lambda self: Thresholds(2**40))
 
     assert audit(Large(), setting="agnostic", noise=0.5, trials=2).best_error == pytest.approx(0.5)
-    with pytest.raises(InputError, match="concept and noise must be a code of the class and at most 1/2 everywhere"):
+    with pytest.raises(InputError, match="concept and noise must be of the class and at most 1/2 everywhere"):
         audit(Large(), setting="agnostic", noise=0.6, trials=2)
 
 
@@ -567,11 +569,18 @@ def test_a_claim_of_next_to_nothing_is_vacuous(claim: dict[str, Any], verdict: s
 
 
 def test_a_guess_is_right_half_of_the_time_with_two_concepts_alone() -> None:
-    assert is_vacuous(0.1, 0.5, "realizable", 2)
-    assert not is_vacuous(0.1, 0.5, "realizable", 3)
-    assert not is_vacuous(0.1, 0.6, "realizable", 2**63)
-    assert is_vacuous(0.5, 0.1, "realizable", 2**63)
-    assert not is_vacuous(0.5, 0.1, "solution", 2**63)
+    def of_size(size: int) -> Any:
+        return SimpleNamespace(size=size)
+
+    assert is_vacuous(0.1, 0.5, "realizable", of_size(2))
+    assert not is_vacuous(0.1, 0.5, "realizable", of_size(3))
+    assert not is_vacuous(0.1, 0.6, "realizable", of_size(2**63))
+    assert is_vacuous(0.5, 0.1, "realizable", of_size(2**63))
+    assert not is_vacuous(0.5, 0.1, "solution", of_size(2**63))
+    # A class that cannot be counted is not asked below 1/2, and is no class of two above.
+    uncounted = Halfplanes(2**64)
+    assert not is_vacuous(0.1, 0.1, "realizable", uncounted)
+    assert not is_vacuous(0.1, 0.9, "realizable", uncounted)
 
 
 def test_a_claim_of_next_to_nothing_may_be_violated() -> None:

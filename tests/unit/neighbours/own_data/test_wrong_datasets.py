@@ -55,7 +55,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a dictionary of numbers": (
         {"age": 31},
         {},
-        "data must be a dictionary of columns: the value of 'age' is a int; pass a list or an array",
+        "data must be a dictionary of columns: 'age' has a value of type int; pass a list or an array",
     ),
     "a column twice": (
         pd.DataFrame([[1, 2]], columns=["age", "age"]),
