@@ -67,8 +67,8 @@ class Command(click.Command):
             error.ctx = error.ctx or ctx
             if isinstance(error, click.NoSuchOption) and error.option_name in INSTEAD:
                 name = error.option_name
-                error.possibilities = []
-                error.message = f"no such option {name}; the claim is given by {INSTEAD[name]}"
+                text = f"no such option {name}; the claim is given by {INSTEAD[name]}"
+                raise click.UsageError(text, error.ctx) from None
             raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
