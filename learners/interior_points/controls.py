@@ -58,7 +58,9 @@ def _retrying(base: type[InteriorPoint], instance: Instance) -> Fault:
         kept: list[int] = []
         while len(kept) < size:
             # With an empty sample every point would be refused for ever.
-            kept += [x for x in base.run(self, sample, rng, size) if not sample.n or self.solves(x, sample)]
+            found = base.run(self, sample, rng, size)
+            # Between the data, which is less than some of the learners promise.
+            kept += [x for x in found if not sample.n or InteriorPoint.solves(self, x, sample)]
         return as_codes(kept[:size], self.domain_size)
 
     def law(self: InteriorPoint, sample: Sample) -> Law:
