@@ -13,6 +13,7 @@ from dpaudit.contract.pairs import *
 from dpaudit.contract.picture import *
 from dpaudit.contract.samples import *
 from dpaudit.contract.statuses import *
+from dpaudit.contract.steps import *
 from dpaudit.contract.tools import *
 from dpaudit.contract.verdicts import *
 from dpaudit.contract.worst_cases import *

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Sample
+from dpaudit.contract import InputError, Sample, count_steps
 
 from ..arrays import Floats, Integers, Labels
 from ..finite.worst_case import likely_counts
@@ -90,6 +90,7 @@ class GreedyCounts:
 
         Small products stay on one thread: on a busy machine the threads of a large one wait for each other.
         """
+        count_steps("cells looked at", len(rows) * self._points.shape[1])
         step = max(1, PRODUCT // self._points.shape[1])
         sums: Whole = np.zeros((2, self._points.shape[1]), dtype=self._points.dtype)
         for start in range(0, len(rows), step):
@@ -99,6 +100,8 @@ class GreedyCounts:
 
     def after(self, state: Remaining, literal: int) -> Remaining:
         """Return what remains when the examples that `literal` contradicts are deleted."""
+        # The rows of one column are looked at.
+        count_steps("cells looked at", len(state.rows))
         # v_i is false where x_i = 0, not v_i where x_i = 1.
         deleted = self._columns[literal // 2][state.rows] == literal % 2
         rows = state.rows[~deleted]
@@ -122,6 +125,7 @@ class GreedyCounts:
 
     def contradicted(self, state: Remaining) -> Integers:
         """Return how many examples each literal contradicts, (2, 2 d), by label."""
+        count_steps("cells looked at", 2 * self._points.shape[1])
         # v_i is contradicted by the examples with x_i = 0, not v_i by those with x_i = 1.
         ones = state.ones.astype(np.int64)
         totals = state.totals.astype(np.int64)

@@ -23,7 +23,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from dpaudit.contract import InputError
+from dpaudit.contract import InputError, count_steps
 
 from ..arrays import Integers
 from ..parameters import check_integer
@@ -89,7 +89,9 @@ def sweep(
     precision = 7 * side.bit_length() + 128 + len(lines).bit_length() + extra_precision
     state = _Sweep(lines, packed, width, precision)
     state.run(_events(lines, width, side))
-    return state.result(side)
+    found = state.result(side)
+    count_steps("cells made", found.cells)
+    return found
 
 
 def _check(points: Sequence[tuple[int, int]], weights: Sequence[tuple[int, int]], side: int) -> None:

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from dpaudit.contract import Law
+from dpaudit.contract import Law, count_steps
 
 from ..arrays import Bools, Floats, Integers
 from .log_laws import ULP
@@ -99,6 +99,7 @@ def draw(scores: Integers, rate: float, rng: np.random.Generator, size: int, eli
 
 def draw_weighted(logs: Floats, rng: np.random.Generator, size: int) -> Integers:
     """Return `size` independent draws (size,) from the law proportional to e^logs, greatest 0, by inversion."""
+    count_steps("candidates weighed", len(logs))
     # Inversion: the greatest weight is 1, so nothing overflows and the sum is at least 1.
     cumulative = np.cumsum(np.exp(logs))
     # The first index whose cumulative weight reaches the total: a uniform number that rounds up to 1 lands there.
@@ -145,6 +146,7 @@ def draw_cells(sizes: Sequence[int], scores: Integers, rate: float, rng: np.rand
     (m,) is the score of the outputs in each cell; `rate` the inverse temperature, epsilon / 2 for scores of sensitivity
     1.
     """
+    count_steps("candidates weighed", len(sizes))
     gaps = scores.max() - scores
     scale = max(sizes)
     weights = np.array([s / scale for s in sizes]) * np.exp(-rate * gaps)

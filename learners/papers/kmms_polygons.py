@@ -1,22 +1,16 @@
-"""Statements of KMMS on polygons and other regions (Sections 4 to 6), and on running times, as operations counted."""
+"""Statements of KMMS on polygons and other regions (Sections 4 to 6)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpaudit.contract import Evidence, Sample, StatementVerdict, Tools
+from dpaudit.contract import Evidence, StatementVerdict, Tools
 
-from ..arrays import Integers
-from ..conjunctions.greedy_counts import GreedyCounts, Remaining, Whole
-from ..conjunctions.set_cover import SetCoverConjunction
 from ..covers.accounting import game_epsilon, paper_share
-from ..geometry.arrangement import sweep
 from ..geometry.polygons import contains, cross, triangulate
 from ..regions.families import triangle_family
 from ..regions.polynomials import PolynomialSelect
@@ -166,119 +160,3 @@ def _section_6(tools: Tools) -> Evidence:
     numbers = {"simplices": losses[0].value, "polynomials": losses[1].value}
     text = f"side 1: exact loss of simplices in space {losses[0]}, of polynomials of degree 2 in the plane {losses[1]}"
     return judged_loss(worst, 1.0, text, numbers, otherwise=StatementVerdict.HOLDS)
-
-
-# A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms.
-SLACK = 0.25
-Grown = dict[str, tuple[list[int], Callable[[int], int], float]]
-"""By the name of a quantity its values, what counts the operations at each, and the degree that is printed."""
-
-
-def exponents(xs: Sequence[float], counts: Sequence[float]) -> list[float]:
-    """Return the exponents of growth between neighbouring values; of exponential growth they rise without bound."""
-    logs = [(math.log(x), math.log(count)) for x, count in zip(xs, counts, strict=True)]
-    return [(high[1] - low[1]) / (high[0] - low[0]) for low, high in pairwise(logs)]
-
-
-class CellCounter(GreedyCounts):
-    """Counts of a sample that count how many (example, variable) cells were looked at to make them."""
-
-    def __init__(self, sample: Sample, k: int) -> None:
-        self.looked_at = 0
-        super().__init__(sample, k, idle=False)
-
-    def _sums(self, rows: NDArray[np.int32]) -> Whole:
-        self.looked_at += len(rows) * self._points.shape[1]
-        return super()._sums(rows)
-
-    def after(self, state: Remaining, literal: int) -> Remaining:
-        """Return what remains; the rows of one column are looked at."""
-        self.looked_at += len(state.rows)
-        return super().after(state, literal)
-
-    def contradicted(self, state: Remaining) -> Integers:
-        """Return the counts; each literal is looked at."""
-        self.looked_at += 2 * self._points.shape[1]
-        return super().contradicted(state)
-
-
-def cells_of_a_run(n: int, dimension: int, k: int) -> int:
-    """Return the cells that a run on n random examples of v_1 and .. and v_k looks at."""
-    learner = SetCoverConjunction(dimension, k, 1.0, 1e-6, 0.1, 0.1)
-    rng = np.random.default_rng(0)
-    points = rng.integers(0, 2, (n, dimension))
-    # Labelled by a conjunction of k literals, so that rounds delete examples as the theorem has it.
-    counter = CellCounter(learner.domain.sample(points, points[:, :k].all(axis=1)), k)
-    learner._select_in_one_run(counter, rng)
-    return counter.looked_at
-
-
-@derived(
-    "KMMS-Thm3.5-time",
-    "The Set Cover Learner for conjunctions runs in time polynomial in n, d and k: linear in n d.",
-    "Theorem 1.2, with the learner of Theorem 3.5",
-    formula="runtime polynomial in k, d, 1/alpha, ..",
-    short="Time of the Set Cover Learner, in cells of the sample",
-    printed="polynomial",
-    found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
-    best="n d cells and 2 d a round: each example is deleted once",
-)
-def _literals(tools: Tools) -> Evidence:
-    grown: Grown = {
-        "n": ([2**i for i in range(10, 16)], lambda n: cells_of_a_run(n, 32, 2), 1),
-        "d": ([2**i for i in range(4, 10)], lambda d: cells_of_a_run(2048, d, 2), 1),
-        "k": ([2**i for i in range(6)], lambda k: cells_of_a_run(2048, 32, k), 1),
-    }
-    return _measured(grown, "cells of the sample that one run looks at", {"seed": 0})
-
-
-def triples_of_a_round(n: int, side: int) -> int:
-    """Return how many triples of halfplanes a round weighs on n random points of the grid of that side."""
-    rng = np.random.default_rng(0)
-    points: set[tuple[int, int]] = set()
-    while len(points) < n:
-        x, y = rng.integers(0, side + 1, 2).tolist()
-        points.add((x, y))
-    # Each cell of the dual arrangement is a class of halfplanes above a line, and one of those below.
-    return math.comb(2 * sweep(sorted(points), [(1, 0)] * n, side).cells + 2, 3)
-
-
-@derived(
-    "KMMS-Thm5.1-time",
-    "The learner of k-UNION-GON runs in time polynomial in n and log d: a round weighs O(n^6) triples of halfplanes.",
-    "Theorem 5.1",
-    formula="runtime polynomial in k, 1/alpha, .., log d",
-    short="Time for unions of polygons, in triples of halfplanes",
-    printed="polynomial",
-    found="n^{in n:.2f} (log d)^{in log d:.2f}: {triples at n=48:.2g} triples a round at n = 48",
-    best="n^6; on weighted distinct points far fewer by adaptive refinement",
-)
-def _polygons(tools: Tools) -> Evidence:
-    grown: Grown = {
-        "n": ([3, 6, 12, 24, 48], lambda n: triples_of_a_round(n, 2**12), 6),
-        # Degree 0: the number of triples depends on the sample's own lines, not on the side.
-        "log d": ([8, 16, 32, 60], lambda bits: triples_of_a_round(12, 2**bits - 1), 0),
-    }
-    return _measured(grown, "triples of classes of halfplanes", {"triples at n=48": triples_of_a_round(48, 2**12)})
-
-
-def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
-    """Return the evidence on counts: refuted where an exponent ends above its degree, or rises without bound."""
-    numbers: dict[str, float] = dict(more)
-    tables: dict[str, list[tuple[int, int]]] = {}
-    failing = []
-    shown = []
-    ends = []
-    for name, (xs, count, degree) in grown.items():
-        counts = [count(x) for x in xs]
-        tables[name] = list(zip(xs, counts, strict=True))
-        local = exponents(xs, counts)
-        numbers[f"in {name}"] = local[-1]
-        # Exponential growth shows as local exponents that rise at every step.
-        rising = all(high > low + SLACK for low, high in pairwise(local))
-        if local[-1] > degree + SLACK or rising:
-            failing.append(f"{name}: exponents {', '.join(f'{e:.2f}' for e in local)}")
-        shown.append(f"{name} = {xs[0]} .. {xs[-1]}: {min(counts):,} to {max(counts):,}")
-        ends.append(f"{local[-1]:.2f} in {name}")
-    text = f"{what}, {'; '.join(shown)}; exponents at the upper end {', '.join(ends)}"
-    return judged(text, numbers, "; ".join(failing), {"kind": "counts", "tables": tables})

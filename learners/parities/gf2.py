@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from dpaudit.contract import FAIL, Sample
+from dpaudit.contract import FAIL, Sample, count_steps
 
 from ..arrays import Bools, Exact, Floats, Integers, Labels, Words
 
@@ -34,6 +34,7 @@ def parity(words: Words, width: int = 64) -> Words:
 def echelon(words: Words) -> dict[int, int]:
     """Return a basis of the span of the words, each under its lowest bit, which no other has as its lowest."""
     pivots: dict[int, int] = {}
+    count_steps("equations reduced", len(words))
     for word in map(int, words):
         # word & -word is the lowest one: the leading variable of the equation.
         while word and (low := word & -word) in pivots:
@@ -61,6 +62,7 @@ class Systems:
 
     def add(self, runs: Integers, equations: Words) -> None:
         """Add one equation to each of the given (distinct) runs."""
+        count_steps("equations reduced", len(runs))
         for p in range(self.dimension):
             # Forward elimination: the pivot of variable p is subtracted where the equation has that variable.
             equations = equations ^ self.pivots[p, runs] * (equations >> np.uint64(p) & np.uint64(1))

@@ -27,6 +27,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from dpaudit.contract import count_steps
+
 from ..arrays import Bools, Bytes, Floats, Integers, PackedSums, packed_rows
 from ..geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
@@ -314,6 +316,8 @@ class Products:
         Return the logarithm of the gap that the parts have, as a share of the product's, and the greatest and least
         scores of each part, (products, 2, 2).
         """
+        # Two parts of each, whose scores sum the weights of all points.
+        count_steps("products weighed", 2 * len(codes))
         halves = 2 * self.pieces.parts[codes >> 1].T + (codes & 1)
         surely = np.concatenate([held & one for one in self.pieces.inside(halves)])
         possibly = ~np.concatenate([missed | one for one in self.pieces.outside(halves)])

@@ -42,6 +42,7 @@ from dpaudit_learners.papers import (
     scaling,
     ste_boxes,
     ste_conjunctions,
+    times,
 )
 
 populations = bmn_utility.populations
@@ -49,7 +50,7 @@ depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
 polynomials = kmms_polygons.PolynomialSelect
 printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
 needed, compressed, rounds = bmn_utility.examples_needed, bmn_utility.compression_bound, kmms_set_cover.rounds_for
-cells_looked_at, triples = kmms_polygons.cells_of_a_run, kmms_polygons.triples_of_a_round
+cells_looked_at, triples, steps_of = times.cells_of_a_run, times.triples_of_a_round, times.steps_of
 halfplanes, cells, cover = kmms_halfplanes.halfplane_family, kmms_halfplanes.sweep, kmms_set_cover.most_errors
 
 
@@ -96,14 +97,6 @@ class ForNoNoise(nis_finite_classes.ThresholdExponential):
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> Any:
         return super().utility(alpha, beta, "realizable")
-
-
-class EveryPair(kmms_polygons.CellCounter):
-    """Counts as if all pairs of examples were looked at."""
-
-    def _sums(self, rows: Any) -> Any:
-        self.looked_at += len(rows) ** 2
-        return super()._sums(rows)
 
 
 class Doubled(bmns_depth.ExtendedDomain):
@@ -179,10 +172,20 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (ste_conjunctions, "STE-Conj1-Delta", {"ConjunctionLaplace": HalfOfTheCounts}, pac, "refuted"),
     (ste_conjunctions, "STE-Conj1-Delta", {"ConjunctionLaplace": ByBasicComposition}, pac, "refuted"),
     (ste_boxes, "OURS-TreeLog-slices", {"ShallowFirst": TreeLog}, pac, "undecided"),
-    (kmms_polygons, "KMMS-Thm3.5-time",
+    (times, "KMMS-Thm3.5-time",
      {"cells_of_a_run": lambda n, d, k: cells_looked_at(n, d, min(k, 2)) * 2**k}, pac, "refuted"),
-    (kmms_polygons, "KMMS-Thm3.5-time", {"CellCounter": EveryPair}, pac, "refuted"),
-    (kmms_polygons, "KMMS-Thm5.1-time",
+    (times, "KMMS-Thm3.5-time", {"steps_of": lambda learner, sample, runs: sample.n**2}, pac, "refuted"),
+    (times, "KMMS-Thm4.7-time", {"steps_at_its_size": lambda learner, *_: learner.side}, pac, "refuted"),
+    (times, "KMMS-Thm4.7-time",
+     {"steps_at_its_size": lambda learner, *_: learner.side.bit_length() ** 2}, pac, "refuted"),
+    (times, "KMMS-Thm5.1-run", {"polygon_steps": lambda m, bits: 2**m}, pac, "refuted"),
+    (times, "KMMS-Thm5.1-run", {"polygon_steps": lambda m, bits: m * 2**bits}, pac, "refuted"),
+    (times, "NIS-Parity-time", {"steps_at_its_size": lambda learner, *_: learner.dimension**2}, pac, "refuted"),
+    (times, "STE-Conj-time",
+     {"steps_of": lambda learner, *_: learner.dimension ** (learner.k + 1)}, pac, "refuted"),
+    (times, "STE-Boxd-time",
+     {"steps_of": lambda learner, sample, _: sample.n ** (3 * learner.dimension)}, pac, "refuted"),
+    (times, "KMMS-Thm5.1-time",
      {"triples_of_a_round": lambda n, side: triples(n, 2**12) * (side + 1)}, pac, "refuted"),
     (nis_finite_classes, "NIS-Generic-agnostic", {"ThresholdExponential": ForNoNoise}, pac, "refuted"),
     (kmms_polygons, "KMMS-Sec6", {"PolynomialSelect": lambda side, _: polynomials(side, 2.1)}, pac,
