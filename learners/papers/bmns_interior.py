@@ -15,6 +15,7 @@ from ..halfspaces.sizes import log_star
 from ..interior_points.interior_point import InteriorPointExponential
 from ..mechanisms.tree_log import TreeLog
 from .evidence import judged, learner_data, tried
+from .since import THRESHOLDS
 from .sizes import unsolved
 from .states import derived
 
@@ -141,6 +142,7 @@ def examples_of_the_best(bits: int, delta: float, beta: float) -> int:
     short="Approximate privacy: examples for an interior point of a line",
     printed="Ω(log* T)",
     found="≥ {least n, T=6} of T = 6 by linear programming; our algorithms take {ours, 2^65536:,.0f} of 2^(2^16)",
+    since=THRESHOLDS,
     formula="m = Omega(log* T)",
     argument="The proof, by induction on log* T, is in the source that is cited. Linear programs over all algorithms "
     "decide small T, where log* is 1 to 3, and no constant follows from these; the algorithms known bound it from "

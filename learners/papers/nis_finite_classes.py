@@ -18,6 +18,7 @@ from ..parities.concepts import Parities, ParityElimination
 from ..points.concepts import Intervals, OccamConsistent, PointConsistent, ThresholdConsistent
 from ..points.exponential import ThresholdExponential
 from .evidence import case_data, exceeds, greatest, judged, judged_loss, learner_data, losses_of, tried
+from .since import FINITE_CLASSES
 from .sizes import failure_probability, log_binomial, two_point
 from .states import Cases, at_most, derived, states
 
@@ -31,6 +32,7 @@ from .states import Cases, at_most, derived, states
     printed="factor {slides_factor:,.0f} at alpha = 0.1, ε = 0.01",
     found="{sufficient_factor:,.0f} there; the ratio tends to 0 like 4 ε/alpha",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
+    since=FINITE_CLASSES,
     formula="n >= O((log|C| + log(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)))",
     argument="1/epsilon^2 is not needed: with our constants the ratio to the maximum is 4 epsilon/alpha below alpha/4, "
     "and above 1 from there on. That is of no constant that is printed.",

@@ -32,6 +32,7 @@ from .evidence import (
     tightness,
     tried,
 )
+from .since import THRESHOLDS
 from .sizes import compositions, error_case, hard_case, two_point, unsolved, worst_empirical_failure
 from .states import derived, false, misprint, states
 
@@ -223,6 +224,7 @@ DELTAS = (1e-6, 1e-12, 1e-24)
     printed="ln(1/δ)²",
     found="ln(1/δ)^{exponent of delta:.2f}; {m, 2^64:,} points of 2^64, {m, 2^16384:,} of 2^16384",
     best="about (1/ε) ln(1/δ) log*|D|, by TreeLog",
+    since=THRESHOLDS,
     formula="m of about (1/epsilon) log^2(1/delta) log*|D|, n of about m/alpha",
     argument="The m of TreeLog, which the row OURS-TreeLog checks: its tests take ln(1/delta)/epsilon examples each, "
     "once in every level of the recursion. What the lecture asks for is met with room, as the square is not needed.",
