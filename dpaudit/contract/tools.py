@@ -202,6 +202,8 @@ class Statement:
         Whether the check takes more than two seconds, so that quick runs leave it out.
     best : str
         The best constant known to the tool, as `found` is written; empty where the statement has no constant.
+    since : str
+        What was proved since, by others, with a source; a citation, which no check looks at.
     place : str
         Section, theorem and line.
     formula, conditions : str
@@ -236,6 +238,7 @@ class Statement:
     survives: Survives = Survives.NOT_APPLICABLE
     argument: str = ""
     part: Part = Part.PAPERS
+    since: str = ""
 
     def __post_init__(self) -> None:
         if self.failure is not None:

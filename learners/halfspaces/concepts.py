@@ -20,6 +20,7 @@ from dpaudit.contract import Distribution, Hypothesis, InputError
 from ..arrays import Exact, Integers, Labels
 from ..domains import Grid, grid_rows, moving_points
 from ..finite.counting import Numbered, check_code
+from ..geometry.sign_counts import count_sign_patterns
 from ..parameters import Built, check_integer
 from ..targets import MANY, case, point_array
 from ..words import linear
@@ -75,7 +76,7 @@ class Halfspaces(Numbered):
     @property
     def size(self) -> int:
         """The number of labellings; `InputError` if they are too many to list."""
-        return len(grid_halfspaces(self.side, self.dimension)[0])
+        return halfspace_count(self.side, self.dimension)
 
     @property
     def vc_dimension(self) -> int:
@@ -204,6 +205,24 @@ def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
 
     `InputError` if the dimension is above 3 or Claim 4.1's bound 2 |X|^(d + 1) exceeds `MAX_DICHOTOMIES`.
     """
+    _check_listed(side, dimension)
+    found = halfspace_dichotomies(Grid(side, dimension).points())
+    tables = (np.array(list(found), dtype=np.uint8), np.array(list(found.values()), dtype=np.int64))
+    for table in tables:
+        table.flags.writeable = False
+    return tables
+
+
+@lru_cache(maxsize=64)
+def halfspace_count(side: int, dimension: int) -> int:
+    """Return how many labellings `grid_halfspaces` lists, without a list; `InputError` as there."""
+    _check_listed(side, dimension)
+    points = Grid(side, dimension).points()
+    # The labellings by halfspaces are those by functionals of (x, 1).
+    return count_sign_patterns(np.insert(points, dimension, 1, axis=1))
+
+
+def _check_listed(side: int, dimension: int) -> None:
     check_integer("dimension", dimension, 1, MAX_DIMENSION)
     check_integer("side", side, 1)
     bound = 2 * (side + 1) ** (dimension * (dimension + 1))
@@ -212,8 +231,3 @@ def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
             f"side {side} in dimension {dimension} allows up to {bound} halfspaces, "
             f"more than the {MAX_DICHOTOMIES} that can be listed"
         )
-    found = halfspace_dichotomies(Grid(side, dimension).points())
-    tables = (np.array(list(found), dtype=np.uint8), np.array(list(found.values()), dtype=np.int64))
-    for table in tables:
-        table.flags.writeable = False
-    return tables

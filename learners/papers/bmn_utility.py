@@ -298,3 +298,71 @@ def _both_labels(tools: Tools) -> Evidence:
         f"both labels and most far from {threshold}, private ones are uniform from {threshold} on"
     )
     return judged_sizes(tools, setup, cases, alpha=LEVEL, beta=LEVEL, halvings=9, trials=50)
+
+
+def log_deviation(n: int, dimension: int, deviation: float) -> float:
+    """Return ln of a bound on Pr[some error on n examples is off by more than `deviation`], VC dimension v = d + 1.
+
+    4 Pi(2 n) e^(-n t^2/8) with Sauer's Pi(m) <= (e m/v)^v (Vapnik and Chervonenkis 1971), for n >= v.
+    """
+    vc = dimension + 1
+    return math.log(4) + vc * math.log(2 * math.e * n / vc) - n * deviation**2 / 8
+
+
+def examples_for_all(dimension: int, alpha: float, beta: float) -> int:
+    """Return the least n at which the errors of all halfspaces are off by at most alpha/4, up to beta/2, by that."""
+    limit = math.log(beta / 2)
+    # The bound rises up to n = 8 v/t^2 and falls beyond.
+    start = math.ceil(8 * (dimension + 1) * 16 / alpha**2)
+    return least_beyond(lambda n: log_deviation(n, dimension, alpha / 4) <= limit, start, 2 * start)
+
+
+def worst_halfline_deviation(n: int, deviation: float) -> float:
+    """Return Pr[the error of some halfline is off by more than `deviation`], all labels 0 and a law without atoms.
+
+    The error of x >= t is 1 - F(t), and on the sample 1 - F_n(t): the law of Kolmogorov's statistic.
+    """
+    from scipy.stats import kstwo
+
+    return float(kstwo.sf(deviation, n))
+
+
+# The greatest factor by which the share of the formula may grow where alpha falls, or d rises, by powers of ten.
+SPREAD = 1.5
+
+
+@derived(
+    "BMN-Thm4.10-uniform",
+    "O((d log(1/alpha) + log(1/beta))/alpha^2) examples suffice for the error of the best halfspace on the sample to "
+    "be off by at most alpha/4, with probability 1 - beta/2.",
+    "proof of Theorem 4.10, before (3)",
+    short="Examples for uniform convergence of halfspaces",
+    printed="O((d ln(1/alpha) + ln(1/β))/alpha²)",
+    found="{greatest:,.0f} times that by the VC bound; d = 1 fails ≤ {failure:.2g}",
+    best="O((d + ln(1/β))/alpha²), by chaining",
+    formula="n = O((d log(1/alpha) + log(1/beta))/alpha^2)",
+    argument="Sauer's lemma and symmetrisation: n t^2/8 = v ln(2 e n/v) + ln(8/beta) with t = alpha/4, v = d + 1, and "
+    "n/v is about 1/alpha^2 up to logarithms. The deviation of all halfspaces bounds that of the best one.",
+)
+def _uniform(tools: Tools) -> Evidence:
+    shares = {}
+    for d, alpha, beta in product((1, 4, 64, 1024), (0.1, 1e-2, 1e-4, 1e-8), (0.1, 1e-6)):
+        formula = (d * math.log(1 / alpha) + math.log(1 / beta)) / alpha**2
+        shares[d, alpha, beta] = examples_for_all(d, alpha, beta) / formula
+    # The constant inside O(.): that of a moderate alpha and d, which nothing beyond may exceed by much.
+    known = max(share for (d, alpha, _), share in shares.items() if d <= 4 and alpha >= 1e-2)
+    where = max(shares, key=lambda case: shares[case])
+    worst = shares[where]
+    failures = {
+        alpha: worst_halfline_deviation(examples_for_all(1, alpha, BETA), alpha / 4) for alpha in (0.3, ALPHA, 0.1)
+    }
+    failure = max(failures.values())
+    text = (
+        f"d = 1 to 1,024, alpha = 0.1 to 1e-8, beta = 0.1 and 1e-6: the bound of Vapnik and Chervonenkis takes "
+        f"{min(shares.values()):.0f} to {worst:.0f} times (d ln(1/alpha) + ln(1/beta))/alpha^2; with its n a halfline "
+        f"is off by more than alpha/4 with exact probability at most {failure:.2g} (alpha = 0.3, {ALPHA}, 0.1)"
+    )
+    numbers = {"greatest": worst, "least": min(shares.values()), "known": known, "failure": failure, "beta/2": BETA / 2}
+    witness = f"d = {where[0]}, alpha = {where[1]:g}, beta = {where[2]:g}: {worst:.0f} times the formula"
+    failed = worst > SPREAD * known or exceeds(failure, BETA / 2)
+    return judged(text, numbers, witness, {"kind": "sizes", **numbers}, failed=failed, grade="numeric")

@@ -29,6 +29,7 @@ from .bmns_claims import corners
 from .bmns_rec_concave import exponential_needs, rec_concave_needs
 from .evidence import exceeds, greatest, judged, judged_loss, learner_data, listed, losses_of, tightness
 from .mechanisms import advanced_epsilon, composed_delta, greatest_share
+from .since import CENTER_POINTS
 from .sizes import compositions
 from .states import Cases, at_most, derived, misprint, states
 
@@ -128,6 +129,7 @@ def _pure_hull_point(tools: Tools) -> Evidence:
     printed="n = {RecConcave, d = 1, side 99: printed:.2g}",
     found="n = {RecConcave, d = 1, side 99: measured} for RecConcave (d = 1, 100 points)",
     best="n = {exponential mechanism, d = 1, side 31: explicit} proved by the exponential mechanism (32 points)",
+    since=CENTER_POINTS,
     formula="|S| = O(d^2.5 2^O(log* T + log* d) log^0.5(1/delta) log(d^2/(beta delta))/epsilon)",
     conditions="epsilon <= 1, delta < 1/2",
     argument="The constants are those of Proposition 2.11 and Figure 1, put together.",

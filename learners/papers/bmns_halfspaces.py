@@ -18,6 +18,7 @@ from ..halfspaces.releases import DeepRecConcave
 from ..halfspaces.sizes import printed_examples
 from ..halfspaces.tukey import HalfspaceTukey
 from .evidence import against, greatest, judged, judged_loss, law_of, listed, losses_of
+from .since import HALFSPACES
 from .sizes import audit_cases
 from .states import derived, gap, misprint, states
 
@@ -254,6 +255,7 @@ PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5
     short="Exponents of the examples to learn halfspaces",
     printed="d^4.5 ln^1.5(1/δ) ln²(1/β)/(alpha ε)",
     found="d^{d:.2f} ln^{ln(1/delta):.2f}(1/δ) ln^{ln(1/beta):.2f}(1/β)",
+    since=HALFSPACES,
     formula="s = O~(d^4.5 2^O(log*|X| + log* d) log^1.5(1/delta) log^2(1/beta)/(epsilon alpha))",
     conditions="epsilon <= 1, delta < 1/2",
 )

@@ -20,6 +20,7 @@ from ..mechanisms.stable_select import StableSelect, Standing
 from ..mechanisms.steps import Steps, interior_scores
 from ..mechanisms.tree_log import TreeLog
 from .evidence import against, exceeds, judged, judged_law, law_of, tightness, tried
+from .since import QUASI_CONCAVE, THRESHOLDS
 from .states import false, misprint, states
 
 
@@ -62,6 +63,7 @@ def _failure_at(promise: int) -> float:
     printed="{printed, 2^64:.2g}",
     found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
     best="{exponential, 2^64:.0f}, by the exponential mechanism (2^64 indices)",
+    since=QUASI_CONCAVE,
     formula="r >= 8^(log* T~) (12 log* T~/(alpha epsilon)) log(192 (log* T~)^2/(beta delta))",
     conditions="alpha <= 1/2, Q quasi-concave of sensitivity 1",
     argument="An algorithm exists; ours is one, and its constants were optimized.",
@@ -169,6 +171,7 @@ def _needed(bits: int, failure: Callable[[int, int, Steps], float], guess: int =
     printed="log*|X|",
     found="{RecConcave, 2^64:,.0f} at 2^64, {RecConcave, 2^65536:,.0f} at 2^(2^16)",
     slow=True,
+    since=THRESHOLDS,
     formula="r >= 8^(log* T~) (12 log* T~/(alpha epsilon)) log(192 (log* T~)^2/(beta delta))",
     argument="One sample of two adjacent points on each domain.",
 )

@@ -12,14 +12,14 @@ import numpy as np
 from dpaudit.contract import Evidence, Pair, Part, StatementVerdict, Tools
 
 from ..arrays import Integers
-from ..conjunctions.concepts import contradicted
+from ..conjunctions.concepts import ShortConjunctions, ShortDisjunctions, contradicted
 from ..conjunctions.consistent import ConjunctionCover
 from ..conjunctions.set_cover import SetCoverConjunction
 from ..covers.accounting import game_epsilon, paper_share, rounds_for
 from ..domains import Cube
 from .evidence import errors_data, greatest, judged, judged_law, law_of, tightness
 from .sizes import answer, judged_sizes
-from .states import Cases, at_most, derived, states
+from .states import Answers, Cases, always, at_most, derived, states
 
 EPSILON = 1.0
 DELTA = 1e-6
@@ -251,3 +251,31 @@ def _greedy(tools: Tools) -> Evidence:
     )
     numbers = {"errors": errors, "most literals": most, "cases": len(cases)}
     return judged(text, numbers, witness, data, failed=excess > 0)
+
+
+@states(
+    "KMMS-Ex2.3",
+    "Disjunctions of at most k literals over d variables are the disjunctions of at most k single literals, and "
+    "conjunctions their conjunctions.",
+    "Example 2.3",
+    short="k literals are k-fold unions of one",
+    printed="equal",
+    found="equal for all {cases} pairs k ≤ d ≤ 4",
+    formula="DISJ_(k,d) = (DISJ_(1,d))^(or k), CONJ_(k,d) = (CONJ_(1,d))^(and k)",
+    conditions="1 <= k <= d",
+)
+@always("{cases} pairs of k <= d, d = 1 .. 4: the sets of functions differ {wrong} times")
+def _literals() -> Answers:
+    for d in range(1, 5):
+        cube = Cube(d).points()
+        for k in range(1, d + 1):
+            for kind, join in ((ShortDisjunctions, np.bitwise_or), (ShortConjunctions, np.bitwise_and)):
+                whole = {tuple(row) for row in kind(d, k).evaluate(cube).tolist()}
+                single = kind(d, 1).evaluate(cube)
+                # At most k of them: with repetitions exactly k.
+                joined = single
+                for _ in range(k - 1):
+                    joined = np.unique(join(joined[:, None], single).reshape(-1, len(cube)), axis=0)
+                found = {tuple(row) for row in joined.tolist()}
+                differ = sorted(whole ^ found)
+                yield not differ, {"kind": kind.__name__, "d": d, "k": k, "functions": len(whole), "differ": differ[:1]}

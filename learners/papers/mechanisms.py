@@ -96,6 +96,68 @@ def _exponential(tools: Tools) -> Evidence:
     return judged(text, numbers, words, data, failed=leaks or exceeds(share, 1))
 
 
+Cost = tuple[float, float]
+
+
+def cost_of_two(first: Cost, second: Cost) -> Cost:
+    """Return the cost of two private mechanisms together, by basic composition."""
+    return first[0] + second[0], first[1] + second[1]
+
+
+def worst_mechanism(cost: Cost) -> list[tuple[float, float]]:
+    """Return the probabilities, on two inputs, of the outputs of a mechanism with all the leak of (epsilon, delta).
+
+    With probability delta it shows its input, otherwise it is randomised response. Every (epsilon, delta)-private
+    mechanism is made from its output without the input (Kairouz, Oh, Viswanath 2015), so that no other composes worse.
+    """
+    epsilon, delta = cost
+    lie = (1 - delta) / (1 + math.exp(epsilon))
+    truth = lie * math.exp(epsilon)
+    return [(delta, 0.0), (truth, lie), (lie, truth), (0.0, delta)]
+
+
+def delta_of_two(first: Cost, second: Cost, epsilon: float) -> float:
+    """Return delta(epsilon) of two worst mechanisms together."""
+    both = itertools.product(worst_mechanism(first), worst_mechanism(second))
+    return math.fsum(max(0.0, p * r - math.exp(epsilon) * q * s) for (p, q), (r, s) in both)
+
+
+def epsilon_of_two(first: Cost, second: Cost, delta: float, most: float) -> float:
+    """Return the least epsilon up to `most` at which `delta_of_two` is at most delta, `most` if none is."""
+    return most - last(lambda spared: delta_of_two(first, second, most - spared) <= delta, 0.0, most, 50)
+
+
+@states(
+    "BMNS-Thm2.2",
+    "An (epsilon_1, delta_1)- and an (epsilon_2, delta_2)-private mechanism together are (epsilon_1 + epsilon_2, "
+    "delta_1 + delta_2)-private.",
+    "Theorem 2.2",
+    formula="A(S) = <A_1(S), A_2(S)>: (epsilon_1 + epsilon_2, delta_1 + delta_2)",
+    argument="Pure mechanisms attain the sum of their epsilons. At that sum delta_1 + delta_2 - delta_1 delta_2 is "
+    "needed.",
+    short="Basic composition of two mechanisms",
+    printed="(ε_1 + ε_2, δ_1 + δ_2)",
+    found="{share:.4g} of it is needed",
+    best="(ε_1 + ε_2, δ_1 + δ_2 - δ_1 δ_2)",
+)
+@at_most(
+    1,
+    "{cases} pairs of the worst mechanisms of two costs, epsilon = 0.1, 0.5, 2, delta = 0, 1e-3, 0.1: {share:.6f} of "
+    "the sum of the epsilons, or of the deltas, is needed",
+    otherwise=None,
+)
+def _two() -> Cases:
+    costs = list(itertools.product((0.1, 0.5, 2.0), (0.0, 1e-3, 0.1)))
+    for first, second in itertools.product(costs, costs):
+        epsilon, delta = cost_of_two(first, second)
+        # Where both are pure, rounding leaves a delta of 1e-16 or so.
+        most = max(delta, 1e-12)
+        best = epsilon_of_two(first, second, most, epsilon)
+        needed = delta_of_two(first, second, epsilon)
+        data = {"first": first, "second": second, "claimed": (epsilon, delta)}
+        yield max(needed / most, best / epsilon), {**data, "delta needed": needed, "epsilon needed": best}
+
+
 def basic_cost(calls: int, epsilon: float, delta: float) -> tuple[float, float]:
     """Return the cost of `calls` (epsilon, delta)-private calls by basic composition."""
     return calls * epsilon, calls * delta

@@ -18,6 +18,7 @@ from ..parities.concepts import Parities, ParityElimination
 from ..points.concepts import Intervals, OccamConsistent, PointConsistent, ThresholdConsistent
 from ..points.exponential import ThresholdExponential
 from .evidence import case_data, exceeds, greatest, judged, judged_loss, learner_data, losses_of, tried
+from .since import FINITE_CLASSES
 from .sizes import failure_probability, log_binomial, two_point
 from .states import Cases, at_most, derived, states
 
@@ -31,6 +32,7 @@ from .states import Cases, at_most, derived, states
     printed="factor {slides_factor:,.0f} at alpha = 0.1, ε = 0.01",
     found="{sufficient_factor:,.0f} there; the ratio tends to 0 like 4 ε/alpha",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
+    since=FINITE_CLASSES,
     formula="n >= O((log|C| + log(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)))",
     argument="1/epsilon^2 is not needed: with our constants the ratio to the maximum is 4 epsilon/alpha below alpha/4, "
     "and above 1 from there on. That is of no constant that is printed.",
@@ -237,3 +239,54 @@ def _vc_bounds(tools: Tools) -> Evidence:
     )
     # A hard case bounds what is needed from below, and five learners show nothing of all others.
     return tried(text, numbers, failed, data, one_sided=True)
+
+
+def seen_law(size: int, n: int) -> dict[int, float]:
+    """Return the law of how many of so many points, equally likely, n examples show."""
+    law = {0: 1.0}
+    for _ in range(n):
+        following: dict[int, float] = {}
+        for seen, p in law.items():
+            # The next example is one of the points seen, or a new one.
+            following[seen] = following.get(seen, 0.0) + p * seen / size
+            following[seen + 1] = following.get(seen + 1, 0.0) + p * (1 - seen / size)
+        law = following
+    return law
+
+
+def memorizer_failure(size: int, n: int, alpha: float) -> float:
+    """Return Pr[error > alpha] for labels kept on n examples, and fair coins on all points that they do not show."""
+    most = math.floor(alpha * size)
+    return math.fsum(
+        p * float(np.exp(log_binomial(size - seen, 0.5))[most + 1 :].sum()) for seen, p in seen_law(size, n).items()
+    )
+
+
+@states(
+    "NIS-Memorizer",
+    "A hypothesis with small error on the sample need not have small error on the distribution: right labels on the "
+    "sample and random ones elsewhere.",
+    "Private learning over sample vs. over distribution",
+    short="Small error on the sample, not on the distribution",
+    formula="h(x_i) = y_i, h(x) random for x not in S: error_S = 0, error_P not small",
+    printed="error_S = 0, error_P not small",
+    found="error_P > 1/4 with probability {failure:.3g} at n = {n}; {late:.2g} at n = {most}",
+    argument="On the points that are not seen the coins are right half of the time. n examples of many more points "
+    "show few of them; of few points they show all.",
+)
+def _memorizer(tools: Tools) -> Evidence:
+    size = 64
+    alpha = 0.25
+    n = 16
+    failure, late = (memorizer_failure(size, examples, alpha) for examples in (n, 4 * size))
+    # Independently: the mean of the error is half of the mass that is not seen.
+    law = seen_law(size, n)
+    unseen = math.fsum(p * (size - seen) for seen, p in law.items()) / size
+    wrong = exceeds(abs(unseen - (1 - 1 / size) ** n), 1e-9) or failure <= 0.5
+    text = (
+        f"{size} points, equally likely, n = {n}: error 0 on the sample, and above {alpha} on the distribution with "
+        f"exact probability {failure:.4f}, {late:.2g} at n = {4 * size}; {unseen:.3f} of the mass is not seen"
+    )
+    numbers = {"failure": failure, "late": late, "n": n, "most": 4 * size, "unseen": unseen}
+    witness = f"{size} points, n = {n}"
+    return judged(text, numbers, witness, {"points": size, "alpha": alpha, **numbers}, failed=wrong, grade="numeric")

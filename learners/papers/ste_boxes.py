@@ -14,11 +14,25 @@ from dpaudit.contract import Evidence, Pair, Part, StatementVerdict, Tools
 from ..boxes.concepts import BoxTightest
 from ..boxes.exponential import BoxExponential
 from ..boxes.interior_point import BoxInteriorPoint
+from ..halfspaces.sizes import log_star
 from ..interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
 from ..interior_points.thresholds import ThresholdInteriorPoint
 from ..mechanisms.steps import Multiset, of_counter, ranks
 from ..mechanisms.tree_log import TreeLog, leaving_depths
-from .evidence import exceeds, greatest, judged, judged_law, judged_loss, judged_unprivate, law_of, losses_of, tried
+from .evidence import (
+    exceeds,
+    greatest,
+    judged,
+    judged_law,
+    judged_loss,
+    judged_unprivate,
+    law_of,
+    listed,
+    losses_of,
+    tightness,
+    tried,
+)
+from .since import THRESHOLDS
 from .sizes import compositions, error_case, hard_case, two_point, unsolved, worst_empirical_failure
 from .states import derived, false, misprint, states
 
@@ -189,6 +203,56 @@ def _faces(tools: Tools) -> Evidence:
     )
     numbers = {"n": n, "failure": failure, "beta": learner.beta}
     return judged(text, numbers, witness, data, failed=failure > learner.beta)
+
+
+def tree_points(bits: int, epsilon: float, delta: float) -> int:
+    """Return m, the points from which TreeLog finds an interior one on 2^bits points, with probability 0.95."""
+    return TreeLog.within(2**bits, 1, Fraction(epsilon), Fraction(delta), 0.05).points_needed
+
+
+# Domains of 2^16 to 2^16384 points, of which log* is 4 and 5.
+BITS = (16, 64, 256, 2**14)
+DELTAS = (1e-6, 1e-12, 1e-24)
+
+
+@derived(
+    "STE-Box2-m",
+    "An interior point of m examples of D is found privately for m of about (1/epsilon) log^2(1/delta) log*|D|, so "
+    "that boxes take about m/alpha examples.",
+    "boxes by interior points, m",
+    short="Examples for a private interior point",
+    printed="ln(1/δ)²",
+    found="ln(1/δ)^{exponent of delta:.2f}; {m, 2^64:,} points of 2^64, {m, 2^16384:,} of 2^16384",
+    best="about (1/ε) ln(1/δ) log*|D|, by TreeLog",
+    since=THRESHOLDS,
+    formula="m of about (1/epsilon) log^2(1/delta) log*|D|, n of about m/alpha",
+    argument="The m of TreeLog, which the row OURS-TreeLog checks: its tests take ln(1/delta)/epsilon examples each, "
+    "once in every level of the recursion. What the lecture asks for is met with room, as the square is not needed.",
+)
+def _interior_points(tools: Tools) -> Evidence:
+    sizes: dict[str, float] = {f"m, 2^{bits}": tree_points(bits, 1.0, DELTAS[0]) for bits in BITS}
+    deltas = [tree_points(64, 1.0, delta) for delta in DELTAS]
+    exponent = math.log(deltas[-1] / deltas[0]) / math.log(math.log(DELTAS[-1]) / math.log(DELTAS[0]))
+    inverse = math.log10(tree_points(64, 0.1, DELTAS[0]) / deltas[0])
+    # Growth with the domain beside that of log*, of which the last domain has one more than the first.
+    growth = sizes[f"m, 2^{BITS[-1]}"] / sizes[f"m, 2^{BITS[0]}"]
+    stars = [1 + log_star(bits) for bits in (BITS[0], BITS[-1])]
+    # On a domain whose law can be computed m points suffice.
+    learner = InteriorPointTreeLog(256, 1.0, DELTAS[0], 0.05)
+    m = learner.points_needed(0.05)
+    failure = unsolved(learner, learner.domain.sample([127, 128], [0, 0], [m // 2, m - m // 2]))
+    shown = {"exponent of delta": exponent, "exponent of 1/epsilon": inverse, "growth": growth, "failure": failure}
+    numbers = sizes | shown
+    text = (
+        f"epsilon = 1, delta = 1e-6, beta = 0.05: {listed(sizes)}; "
+        f"log* grows from {stars[0]} to {stars[1]}, m by the factor {growth:.3f}; it grows like ln(1/delta)^"
+        f"{exponent:.2f} from delta = 1e-6 to 1e-24 and like (1/epsilon)^{inverse:.2f} from 1 to 10; on 256 points the "
+        f"m = {m} fail with exact probability {failure:.2g}"
+    )
+    data = {"kind": "sizes", "bits": BITS, "deltas": DELTAS, "m by delta": deltas, **numbers}
+    # Logarithmic factors are left out: exponents are rounded to the nearest half.
+    failed = exponent > 2.25 or inverse > 1.25 or growth > stars[1] / stars[0] or failure > 0.05
+    return judged(text, numbers, text, data, otherwise=tightness(exponent, 2), failed=failed, grade="numeric")
 
 
 @states(

@@ -41,7 +41,7 @@ class Listed(Numbered):
     @property
     def size(self) -> int:
         """The number of labellings."""
-        return len(self._regions.family)
+        return self._regions.size
 
     def concept(self, code: int) -> Any:
         """Return the region with that number."""

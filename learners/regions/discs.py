@@ -23,6 +23,7 @@ from ..covers.accounting import AUDITED
 from ..domains import Grid
 from ..geometry.pictures import error_share, panel
 from ..geometry.polygons import clip, square
+from ..geometry.sign_counts import count_sign_patterns
 from ..parameters import Built, check_integer
 from ..words import linear
 from .concepts import Listed
@@ -72,6 +73,14 @@ def disc_family(side: int) -> Family:
     keys = sorted(found)
     labels = np.unpackbits(np.array([np.frombuffer(key, dtype=np.uint8) for key in keys]), axis=1, count=len(points))
     return Family(labels, (1,) * len(keys), tuple((found[key][2],) for key in keys))
+
+
+@lru_cache(maxsize=16)
+def disc_count(side: int) -> int:
+    """Return the size of `disc_family`, without a list."""
+    points = lifted(Grid(side, 2).points())
+    # The labellings by halfspaces are those by functionals of (x, 1).
+    return count_sign_patterns(np.insert(points, 3, 1, axis=1))
 
 
 def _spanned_planes(points: Integers) -> Integers:
@@ -177,7 +186,8 @@ class Disc:
 
 def discs(side: int) -> Regions:
     """Return the discs, with equal measure."""
-    return Regions(side, partial(disc_family, side), lambda parts: Disc(*parts[0]))
+    listing = partial(disc_family, side)
+    return Regions(side, listing, lambda parts: Disc(*parts[0]), count=partial(disc_count, side))
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ class Regions:
     """The regions of a grid that a learner selects among, with their measure.
 
     `listing` lists the regions; learners take their numbers as outputs where they are few enough to be `listed`.
+    `count` returns their number without a list, where there is such a way.
     `region` returns the one that a family lists as these halfplanes, or halfspaces; `drawn` the one that an output
     stands for where they are not listed, by default `region` of as many `halfplanes`. `measures` and `labellings`
     return V and D; by default both are ln N, for N listed regions of equal measure.
@@ -74,6 +75,14 @@ class Regions:
     listed: bool = True
     halfplanes: int = 0
     drawn: Callable[[Any], Hypothesis] | None = None
+    count: Callable[[], int] | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of listed regions; `InputError` where they are not listed."""
+        if self.count is None:
+            return len(self.family)
+        return self.count()
 
     @property
     def family(self) -> Family:
@@ -86,7 +95,7 @@ class Regions:
     def log_behaviours(self) -> float:
         """D: the logarithm of a bound on the number of different regions on the grid."""
         if self.labellings is None:
-            return math.log(len(self.family))
+            return math.log(self.size)
         return self.labellings()
 
     @property

@@ -15,6 +15,7 @@ from dpaudit.contract import InputError, Instance
 from ..arrays import Exact, Integers, Labels, as_exact
 from ..citations import KMMS
 from ..domains import Grid, moving_points
+from ..geometry.sign_counts import count_sign_patterns
 from ..parameters import Built, check_integer, check_positive
 from ..words import linear
 from .concepts import Listed
@@ -65,6 +66,13 @@ def polynomial_family(side: int, degree: int) -> Family:
     return Family.of_functionals(labels.astype(np.uint8), functionals)
 
 
+@lru_cache(maxsize=16)
+def polynomial_count(side: int, degree: int) -> int:
+    """Return the size of `polynomial_family`, without a list."""
+    check_polynomials(side, degree)
+    return count_sign_patterns(powers(Grid(side, 2).points(), degree))
+
+
 @dataclass(frozen=True)
 class Polynomial:
     """f(x, y) = 1 iff p(x, y) >= 0, with the coefficients of p in the order of `monomials(degree)`."""
@@ -92,7 +100,9 @@ def _power(name: str, exponent: int) -> str:
 
 def polynomials(side: int, degree: int) -> Regions:
     """Return the regions where a polynomial is not negative, with equal measure."""
-    return Regions(side, partial(polynomial_family, side, degree), lambda parts: Polynomial(parts[0], degree))
+    listing = partial(polynomial_family, side, degree)
+    count = partial(polynomial_count, side, degree)
+    return Regions(side, listing, lambda parts: Polynomial(parts[0], degree), count=count)
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,13 @@ from dpaudit.contract import InputError, Instance, Sample
 from ..arrays import Integers, summed
 from ..citations import KMMS
 from ..covers.accounting import AUDITED, TINY
-from ..domains import grid_rows
-from ..halfspaces.concepts import Halfspace, grid_halfspaces
+from ..domains import Grid, grid_rows
+from ..halfspaces.concepts import Halfspace, grid_halfspaces, halfspace_count
 from ..mechanisms import exponential
 from ..parameters import Built
 from .concepts import Joins, joins
 from .families import Family, Region, Regions, family_of, joined, listed_entries
+from .polynomials import sign_patterns
 from .region_cover import RegionCover
 from .region_selection import RegionSelection
 from .shapes import Intersection
@@ -66,6 +67,16 @@ def simplex_family(side: int) -> Family:
     return family_of(joined(pairs, pairs), (side + 1) ** DIMENSION)
 
 
+def simplex_count(side: int) -> int:
+    """Return the size of `simplex_family`, without the measures and the halfspaces of its labellings."""
+    if side > SIMPLEX_SIDE:
+        raise InputError(f"side must be at most {SIMPLEX_SIDE} to list the labellings by simplices, got {side}")
+    labels, _ = sign_patterns(np.insert(Grid(side, DIMENSION).points(), DIMENSION, 1, axis=1))
+    halfspaces = labels @ (1 << np.arange(labels.shape[1]))
+    pairs = np.unique(halfspaces[:, None] & halfspaces)
+    return len(np.unique(pairs[:, None] & pairs))
+
+
 def polytope(parts: Sequence[Region]) -> Intersection:
     """Return the intersection of the halfspaces (w_1, w_2, w_3, t)."""
     return Intersection(tuple(Halfspace(tuple(w), t) for *w, t in parts))
@@ -73,7 +84,9 @@ def polytope(parts: Sequence[Region]) -> Intersection:
 
 def halfspaces(side: int) -> Regions:
     """Return the halfspaces, with equal measure."""
-    return Regions(side, partial(halfspace_family, side), lambda parts: polytope(parts).halfplanes[0])
+    listing = partial(halfspace_family, side)
+    count = partial(halfspace_count, side, DIMENSION)
+    return Regions(side, listing, lambda parts: polytope(parts).halfplanes[0], count=count)
 
 
 def simplices(side: int) -> Regions:
@@ -83,13 +96,13 @@ def simplices(side: int) -> Regions:
     """
 
     def log_quadruples() -> float:
-        return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
+        return (DIMENSION + 1) * math.log(halfspace_count(side, DIMENSION))
 
     listed = side <= SIMPLEX_SIDE
     listing = partial(simplex_family, side)
-    drawn = partial(_simplex, side)
-    labellings = None if listed else log_quadruples
-    return Regions(side, listing, polytope, log_quadruples, labellings, listed, drawn=drawn)
+    if not listed:
+        return Regions(side, listing, polytope, log_quadruples, log_quadruples, listed, drawn=partial(_simplex, side))
+    return Regions(side, listing, polytope, log_quadruples, count=partial(simplex_count, side))
 
 
 @dataclass(frozen=True)

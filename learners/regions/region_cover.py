@@ -78,7 +78,7 @@ class RegionCover(SetCoverLearner):
 
     @property
     def _sets(self) -> int:
-        return len(self._regions.family)
+        return self._regions.size
 
     @property
     def _log_measures(self) -> Floats:

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, StatementVerdict
+from dpaudit.registry import load
 from dpaudit.report.formats import escaped
 from dpaudit.report.ledger import MEANINGS
 from dpaudit_learners import citations
@@ -45,6 +46,8 @@ holds is checked at the sizes that were computed, and is not proved unless its a
 * Exponents of n* are measured on hard cases, which bound n* from below. They can refute a growth and never confirm it:
   such rows say "not refuted" and count as undecided, with the slope of ln(n*/theorem), which would be 0 if both grew
   alike. Their limits are those of a fit to computed numbers and no confidence interval.
+* "Best known" is the best constant that the tool computes. "Best known since" cites what others proved after the
+  source; no row checks it.
 
 One statement, with its numbers and, where it is contradicted, its witness:
 
@@ -66,7 +69,7 @@ OTHERS = {
 }
 HEADS = {
     "id": "id", "short": "statement", "place": "place", "formula": "formula, as printed", "printed": "at the instance",
-    "found": "found", "best": "best known", "verdict": "class", "grade": "evidence",
+    "found": "found", "best": "best known", "since": "best known since", "verdict": "class", "grade": "evidence",
 }  # fmt: skip
 
 
@@ -111,7 +114,11 @@ def part(title: str, rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     order = [*PAPERS, *OTHERS.values()]
-    rows = sorted((json.loads(line) for line in sys.stdin), key=lambda row: (order.index(section(row)), row["id"]))
+    # What was proved since is a citation, which no run stores.
+    since = {statement.id: statement.since for statement in load().statements}
+    told = [json.loads(line) for line in sys.stdin]
+    rows = [{**row, "since": since.get(row["id"], "")} for row in told]
+    rows.sort(key=lambda row: (order.index(section(row)), row["id"]))
     counts = Counter(row["verdict"] for row in rows if row["part"] == Part.PAPERS)
     classes = "".join(f"| {one} | {MEANINGS[one]} | {counts[one]} |\n" for one in OF_STATEMENTS if counts[one])
     print(HEAD.format(classes=classes))

@@ -28,9 +28,11 @@ from dpaudit_learners.mechanisms.composition import largest_repeated_epsilon
 from dpaudit_learners.mechanisms.tree_log import TreeLog
 from dpaudit_learners.papers import (
     bmn,
+    bmn_hulls,
     bmn_utility,
     bmns_depth,
     bmns_halfspaces,
+    bmns_interior,
     bmns_lower_bound,
     bmns_rec_concave,
     kmms_covers,
@@ -46,6 +48,8 @@ from dpaudit_learners.papers import (
 )
 
 populations = bmn_utility.populations
+supported, for_all, packing = bmn_hulls.supported, bmn_utility.examples_for_all, bmns_interior.packing_failure
+disjunctions = kmms_set_cover.ShortDisjunctions
 depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
 polynomials = kmms_polygons.PolynomialSelect
 printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
@@ -193,6 +197,26 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (kmms_covers, "KMMS-Claim3.4", {"cost_of_share": lambda *_: 0.95}, pac, "undecided"),
     (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**3)},
      pac, "refuted"),
+    (ste_boxes, "STE-Box2-m", {"tree_points": lambda bits, epsilon, delta: 200 + int(math.log(1 / delta) ** 3)},
+     pac, "refuted"),
+    (ste_boxes, "STE-Box2-m", {"tree_points": lambda bits, epsilon, delta: bits**2}, pac, "refuted"),
+    (mechanisms, "BMNS-Thm2.2", {"cost_of_two": lambda a, b: (0.99 * (a[0] + b[0]), a[1] + b[1])}, pac, "refuted"),
+    (mechanisms, "BMNS-Thm2.2", {"cost_of_two": lambda a, b: (a[0] + b[0], max(a[1], b[1]))}, pac, "refuted"),
+    (bmns_interior, "BMNS-Sec5-pure-line", {"packing_failure": lambda points, n, e: packing(points, n, e / 4)}, pac,
+     "refuted"),
+    (bmns_interior, "BMNS-Sec5-pure-line", {"unsolved": lambda *_: 0.0}, pac, "refuted"),
+    (bmns_interior, "BMNS-Sec5-log-star", {"least_failure": lambda *_: 0.0}, pac, "refuted"),
+    (bmns_interior, "BMNS-Sec5-log-star", {"examples_of_the_best": lambda *_: 4}, pac, "refuted"),
+    (bmn_hulls, "BMN-Obs4.2", {"supported": lambda *of: supported(*of)[1:]}, pac, "refuted"),
+    (bmn_hulls, "BMN-Cor4.4", {"DIMENSION": 1}, pac, "refuted"),
+    (bmn_hulls, "BMN-Lem4.3", {"DIMENSION": 1}, pac, "refuted"),
+    (bmn_hulls, "BMN-VT", {"cyclic_facets": lambda m, d: m ** (d + 1)}, pac, "refuted"),
+    (bmn_hulls, "BMN-VT", {"cyclic_facets": lambda m, d: m}, pac, "refuted"),
+    (bmn_utility, "BMN-Thm4.10-uniform", {"examples_for_all": lambda d, *rest: d * for_all(d, *rest)}, pac, "refuted"),
+    (bmn_utility, "BMN-Thm4.10-uniform", {"examples_for_all": lambda *of: for_all(*of) // 100}, pac, "refuted"),
+    (kmms_set_cover, "KMMS-Ex2.3",
+     {"ShortDisjunctions": lambda d, k: disjunctions(d, min(k + 1, d))}, pac, "refuted"),
+    (nis_finite_classes, "NIS-Memorizer", {"seen_law": lambda size, n: {size: 1.0}}, pac, "refuted"),
 ]  # fmt: skip
 
 
