@@ -80,6 +80,7 @@ def cut_out(public: frozenset[GridPoint], kept: frozenset[GridPoint]) -> frozens
     short="Supported halfspaces cut out a hull that misses the best halfspace",
     printed="the hull, disjoint",
     found="checked on {cases:,} sets and halfplanes",
+    slow=True,
     formula="(h_1 and .. and h_v) and Aff = V(S_pub - h_ERM), and its intersection with h_ERM is empty",
     conditions="not all public points are in h_ERM",
 )
@@ -117,6 +118,7 @@ DIMENSION = 2
     short="d of the supported halfspaces miss the best halfspace",
     printed="≤ d",
     found="{cases:,} sets and halfplanes, d = 2",
+    slow=True,
     formula="|T| <= d, and (intersection of T) and h_ERM = {}",
     conditions="not all public points are in h_ERM",
     argument="Of d + 1 convex sets that Helly's theorem leaves with no point in common h_ERM is one, since the others "
@@ -159,6 +161,7 @@ def in_common(triangles: Iterable[Triangle], places: Iterable[Place]) -> bool:
     short="Helly's theorem",
     printed="d + 1 sets",
     found="checked on {families:,} families of intervals and triangles",
+    slow=True,
     formula="K <= d + 1",
     argument="The row checks families in which every d + 1 sets meet, and looks for a point of all of them.",
 )

@@ -213,7 +213,7 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmn_hulls, "BMN-VT", {"cyclic_facets": lambda m, d: m ** (d + 1)}, pac, "refuted"),
     (bmn_hulls, "BMN-VT", {"cyclic_facets": lambda m, d: m}, pac, "refuted"),
     (bmn_utility, "BMN-Thm4.10-uniform", {"examples_for_all": lambda d, *rest: d * for_all(d, *rest)}, pac, "refuted"),
-    (bmn_utility, "BMN-Thm4.10-uniform", {"examples_for_all": lambda *of: for_all(*of) // 100}, pac, "refuted"),
+    (bmn_utility, "BMN-Thm4.10-uniform", {"examples_for_all": lambda *of: for_all(*of) // 300}, pac, "refuted"),
     (kmms_set_cover, "KMMS-Ex2.3",
      {"ShortDisjunctions": lambda d, k: disjunctions(d, min(k + 1, d))}, pac, "refuted"),
     (nis_finite_classes, "NIS-Memorizer", {"seen_law": lambda size, n: {size: 1.0}}, pac, "refuted"),

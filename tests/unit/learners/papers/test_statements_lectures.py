@@ -32,6 +32,7 @@ EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
     "NIS-Parity-size": ("derived", {"n": 15}),
     "NIS-Sauer": ("holds", {}),
     "NIS-VC": ("holds", {"intervals": 2, "parity_6": 6}),
+    "NIS-Memorizer": ("holds", {"unseen": (63 / 64) ** 16, "n": 16}),
     "NIS-VC-Bounds": ("undecided", {"lower": 36, "failure_below_lower": 0.89999**35}),
     "NIS-Generic": ("derived", {"epsilon": 1.0, "n": 369, "slides_factor": 1e4, "sufficient_factor": 4e3}),
     "NIS-DPgen": ("undecided", {"share": math.tanh(0.025) / 0.1}),

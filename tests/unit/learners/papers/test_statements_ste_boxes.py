@@ -20,6 +20,7 @@ VERDICTS = {
     "STE-ExpRec": "false",
     "STE-Box-privacy": "holds",
     "STE-Box2-size": "holds",
+    "STE-Box2-m": "derived",
     "OURS-BoxTight": "holds",
     "OURS-IPP": "holds",
     "OURS-Thr": "holds",
