@@ -31,10 +31,11 @@ from dpaudit.evidence.tasks import ExactArguments, LedgerArguments, PrivacyArgum
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, verdict
+from dpaudit_learners.parities.concepts import Parities
 
 HERE = Path(__file__).parent
 _TWO = Cells("output", ((1, 1), (3, 3)))
-CONCEPTS = 4  # the parities of two variables
+CONCEPTS = Parities(2)
 CRAFTED = Origin(OriginKind.CRAFTED, "one label flipped")
 VERSIONS = {"python": "3.11.9", "dpaudit": "0.1.0", "numpy": "2.0.0", "scipy": "1.14.0"}
 
