@@ -67,6 +67,7 @@ def simplex_family(side: int) -> Family:
     return family_of(joined(pairs, pairs), (side + 1) ** DIMENSION)
 
 
+@lru_cache(maxsize=16)
 def simplex_count(side: int) -> int:
     """Return the size of `simplex_family`, without the measures and the halfspaces of its labellings."""
     if side > SIMPLEX_SIDE:
