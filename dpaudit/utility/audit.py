@@ -88,7 +88,9 @@ def audit_utility(
     learner : Learner
         The learner.
     concept : int or Hypothesis
-        The concept that labels the samples: a code of ``learner.concepts``, or any hypothesis.
+        The concept that labels the samples: a code of ``learner.concepts``, or a hypothesis, as classes that are too
+        large to be numbered need. One that is known to lie outside of the class is refused, but in the settings
+        "agnostic" and "solution"; of one that may, the theorem is not named.
     distribution : Distribution or "uniform"
         The distribution of the points; "uniform" is the uniform distribution on the learner's domain. To a learner from
         public and private examples it may say which points are public; see `Distribution.mixture`. The error is then
@@ -131,8 +133,9 @@ def audit_utility(
     Raises
     ------
     InputError
-        If an argument is out of range, noise is missing or does not belong to the setting, the learner offers no
-        `solves`, the best concept cannot be found, or n is not given and the learner claims none that fits.
+        If an argument is out of range, the concept is not of the class, noise is missing or does not belong to the
+        setting, the learner offers no `solves`, the best concept cannot be found, or n is not given and the learner
+        claims none that fits.
     """
     check_built(learner)
     read_number("alpha", alpha, 0, 1)
