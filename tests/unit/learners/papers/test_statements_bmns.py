@@ -35,8 +35,10 @@ CLASSES = {
         "BMNS-Fig1-r", "BMNS-Clm3.5-literal", "BMNS-Thm4.2-rank", "BMNS-Thm4.2-s", "BMNS-Clm3.3-line", "BMNS-Sec4-base",
     },
     "edge case": {"BMN-Lem4.8-k"},
-    "loose": {"BMNS-Clm3.5", "BMNS-Fig1-epsilon", "BMNS-Fig1-log-star", "BMNS-Prop2.11"},
+    "undecided": {"BMNS-Sec5-log-star"},
+    "loose": {"BMN-VT", "BMNS-Clm3.5", "BMNS-Fig1-epsilon", "BMNS-Fig1-log-star", "BMNS-Prop2.11"},
     "derived": {
+        "BMNS-Sec5-pure-line", "BMN-Thm4.10-uniform",
         "BMNS-Thm3.6", "BMNS-Thm3.6-pays", "BMNS-Thm4.2-utility", "BMNS-Cor4.3", "BMNS-Sec4-exponential",
         "BMNS-footnote1", "BMN-size", "BMN-Lem4.6", "BMN-Clm4.7", "BMN-Thm4.9", "BMN-Thm4.10",
         "BMN-relaxation-ii-utility",

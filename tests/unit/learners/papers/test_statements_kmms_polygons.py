@@ -13,12 +13,14 @@ from dpaudit import pac
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from dpaudit_learners.geometry.polygons import contains, cross, triangulate
-from dpaudit_learners.papers import kmms_polygons
+from dpaudit_learners.papers import kmms_polygons, times
 from dpaudit_learners.regions.families import triangle_family
 
 VERDICTS = {
     "KMMS-Claim4.3": "derived", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "derived", "KMMS-Thm5.1": "derived",
     "KMMS-Sec6": "derived", "KMMS-Thm3.5-time": "derived", "KMMS-Thm5.1-time": "derived",
+    "KMMS-Thm4.7-time": "derived", "KMMS-Thm5.1-run": "derived", "NIS-Parity-time": "derived",
+    "STE-Conj-time": "derived", "STE-Boxd-time": "derived",
 }  # fmt: skip
 
 
@@ -38,7 +40,7 @@ def test_simplices_and_polynomials_spend_all_of_epsilon() -> None:
 
 
 def test_ids() -> None:
-    assert [c.id for c in kmms_polygons.STATEMENTS] == list(VERDICTS)
+    assert [c.id for c in (*kmms_polygons.STATEMENTS, *times.STATEMENTS)] == list(VERDICTS)
 
 
 def test_a_triangle_left_out_would_refute(monkeypatch: pytest.MonkeyPatch) -> None:
