@@ -31,7 +31,9 @@ class BadInput(click.UsageError):
     """Bad input to a command, in terms of its options; the words themselves are in order."""
 
 
-# What the parameter of a claim is looked for as, and how the claim is given.
+# The value of --claim in commands whose claim may be a curve: `sensitivity` has another one.
+CLAIM = "CLAIM"
+# What the parameter of a curve claim is looked for as, and how the claim is given.
 INSTEAD = {
     "--mu": "--claim gaussian:MU",
     "--rho": "--claim zero-concentrated:RHO",
@@ -65,7 +67,8 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
-            if isinstance(error, click.NoSuchOption) and error.option_name in INSTEAD:
+            claimed = any(one.metavar == CLAIM for one in self.params)
+            if claimed and isinstance(error, click.NoSuchOption) and error.option_name in INSTEAD:
                 name = error.option_name
                 text = f"no such option {name}; the claim is given by {INSTEAD[name]}"
                 raise click.UsageError(text, error.ctx) from None

@@ -340,6 +340,6 @@ def _lines(found: Verified) -> Lines:
         if same < again:
             rest = f", {again - same} with the same verdict"
         lines.append(("again", f"{plural(again, 'task')} done again: {same} with the same bytes{rest}"))
-    lines.append(("not read", "reports beside the file, which `dpaudit report` writes from it again"))
+    lines.append(("not read", "report.json and report.html in the same folder; `dpaudit report` writes them again"))
     lines += [("changed", text) for text in found.changed]
     return lines + [("differs", f"{one.task}: {text}") for one in found.again for text in one.differences]

@@ -308,7 +308,10 @@ def read_concept(learner: Learner, concept: int | Hypothesis) -> tuple[Hypothesi
         try:
             size = learner.concepts.size
         except InputError as error:
-            text = "{concept} must be a hypothesis, as the concepts of {id!r} are too many to be numbered: {why}"
+            text = (
+                "{concept} must be left out, or a hypothesis in Python: the concepts of {id!r} cannot be numbered "
+                "({why})"
+            )
             raise InputError(text, names=("concept",), value=concept, id=learner.id, why=str(error)) from None
         if not 0 <= concept < size:
             raise InputError.of("concept", concept, f"a code in 0 .. {size - 1} or a hypothesis")

@@ -322,7 +322,7 @@ class InteriorPointRecConcave(InteriorPoint):
 
     @property
     def _alpha(self) -> Fraction:
-        """What alpha shows in decimal: 0.1 is 1/10, so that scores have a small denominator."""
+        """The fraction that the digits of alpha show, 1/10 for 0.1, so that scores have a small denominator."""
         return Fraction(repr(float(self.alpha)))
 
     def _concave(self, n: int) -> RecConcave:

@@ -13,7 +13,7 @@ from .shapes import Halfplane, Intersection
 
 # Of the slopes and offsets of a target, over the side.
 DENOMINATOR = 64
-# Centre, radius and turn of the first triangles of a union; further ones are smaller, in rows.
+# Centre, radius and turn of the triangles of a union.
 TWO = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))
 
 
@@ -52,9 +52,9 @@ def beside_edges(target: Intersection, side: int, many: int) -> Iterator[tuple[i
                 yield from ((x, y) for y in (below, below + 1) if 0 <= y <= side)
 
 
-def edge_targets(target: Hypothesis, parts: tuple[Intersection, ...], side: int, name: str) -> list[
-    tuple[Hypothesis, Distribution, str]
-]:
+def edge_targets(
+    target: Hypothesis, parts: tuple[Intersection, ...], side: int, name: str
+) -> list[tuple[Hypothesis, Distribution, str]]:
     """Return the case of a target, a polygon or a union of such parts, with all mass next to their edges."""
     points = [point for part in parts for point in beside_edges(part, side, MANY // len(parts))]
     return [case(target, point_array(points), f"{name}, all on both sides of its edges")]

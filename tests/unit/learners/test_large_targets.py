@@ -67,6 +67,28 @@ def test_targets_are_of_their_class_and_halve_the_mass(concepts: Any) -> None:
     assert np.array_equal(again[1].points, law.points)
 
 
+@pytest.mark.parametrize(
+    "concepts",
+    [
+        *(ConvexPolygons(side, k) for side in (7, 8, 17, 40) for k in (1, 2, 3, 7)),
+        *(PolygonUnions(side, k) for side in (4, 5, 16) for k in (1, 2)),
+        *(Halfplanes(side) for side in (7, 17)),
+        *(Halfspaces(side, dimension) for side, dimension in ((3, 3), (4, 3), (12, 2), (5000, 1))),
+        Boxes(8, 5),
+    ],
+    ids=str,
+)
+def test_targets_exist_from_the_smallest_sizes_on_that_ask_for_them(concepts: Any) -> None:
+    ((target, law, _),) = concepts.hard_targets(0.1)
+    assert concepts.has(target)
+    assert concepts.domain.contains(law.points).all()
+
+
+def test_a_box_that_reaches_the_ends_of_the_grid_is_no_target() -> None:
+    assert Boxes(1, 13).hard_targets(0.1) == []
+    assert Boxes(3, 7).hard_targets(0.1) == []
+
+
 def test_points_of_a_polygon_lie_on_both_sides_of_each_edge() -> None:
     ((target, law, _),) = ConvexPolygons(2**64, 4).hard_targets(0.1)
     assert isinstance(target, Intersection)
@@ -159,7 +181,7 @@ def _uniform(points: Any) -> Distribution:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"concept": 3}, "concept must be a hypothesis, as the concepts of 'halfplane-select' are too many"),
+        ({"concept": 3}, "concept must be left out, or a hypothesis in Python: the concepts of 'halfplane"),
         ({"distribution": "uniform"}, "more than the 4194304 that can be listed"),
         ({"distribution": _uniform([[0, 1, 2]])}, "2 coordinate"),
         ({"distribution": _uniform([[0, 2**65]])}, "distribution must live on the domain"),

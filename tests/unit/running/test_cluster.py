@@ -28,6 +28,7 @@ from dpaudit.running.cluster import by_futures, connected
 from dpaudit.running.workers import sent
 
 WORKERS = 3
+# Runs wait in workers alone: there an audit must last until a test ends a worker, and elsewhere nothing is ended.
 MECHANISM = """
 import os, time
 def noisy(data, rng):
