@@ -80,7 +80,7 @@ def of_fixed_runs(stored: dict[str, Any]) -> None:
     need(stored["trials"] == whole, "trials", f"the sum of the budget, {whole}", stored["trials"])
 
 
-def counts_of(one: dict[str, Any]) -> list[Any]:
+def counts_of(one: dict[str, Any]) -> list[str | int | None]:
     """Return what a test and the witness that shows it have in common."""
     return [one[name] for name in ("direction", "event", "hits", "neighbour_hits")] + [one.get("count")]
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from dpaudit.app.audits import find_learners, json_lines, run_of, show_plain, write_report
 from dpaudit.app.command import command
@@ -15,9 +15,11 @@ from dpaudit.app.options import PLAIN, Json, Learners, Quiet, ShownOut, argument
 from dpaudit.app.streams import notify, output, say, wants_color, width_of, written
 from dpaudit.contract import OF_STATEMENTS
 from dpaudit.errors import InputError
+from dpaudit.jsonable import jsonable
 
 if TYPE_CHECKING:
     from dpaudit.evidence.records import LedgerRow, Result
+    from dpaudit.jsonable import Json as JsonValue
     from dpaudit.registry import Entry
 
 # Wider than any row: in a pipe a learner has one line, which a search finds.
@@ -39,7 +41,9 @@ def list_learners(
     --learners does not load.
     """
     registry = find_learners(learners, to_audit=False)
-    rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
+    entries = [entry for entry in registry.entries if all or entry.fault is None]
+    rows = [_row(entry) for entry in entries]
+    cells = [*map(_cells, entries, rows)]
     status = 0
     # A module that the user named and that does not load; the learners that do are listed all the same.
     if any(problem.requested for problem in registry.problems):
@@ -47,20 +51,18 @@ def list_learners(
     return show_plain(
         json,
         out,
-        _table(rows, wants_color()),
+        _table(cells, wants_color()),
         status=status,
         title="dpaudit: learners",
         json=dumps(rows, indent=1, sort_keys=True) + "\n",
-        text=_table(rows, False),
+        text=_table(cells, False),
         lines=[("LEARNERS", f"{len(rows)} were found")],
         heads=list(_HEADS),
-        rows=[*map(_cells, rows)],
+        rows=cells,
     )
 
 
-def _row(entry: Entry) -> dict[str, Any]:
-    from dpaudit.jsonable import jsonable
-
+def _row(entry: Entry) -> dict[str, JsonValue]:
     defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
     return {
         "id": entry.id,
@@ -86,19 +88,19 @@ def _privacy(entry: Entry) -> str:
     return "pure" if claim.delta == 0 else "approximate"
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
+def _cells(entry: Entry, row: Mapping[str, JsonValue]) -> list[str]:
     names = []
-    for name in row["parameters"]:
-        if name in row["defaults"]:
-            name = f"{name}={row['defaults'][name]}"
+    for name, default in entry.parameters.items():
+        if default is not Parameter.empty:
+            name = f"{name}={jsonable(default)}"
         names.append(name)
-    what = row["summary"]
-    if row["fault"] is not None:
-        what = f"leaks on purpose: {row['fault']}"
-    return [row["id"], row["privacy"], " ".join(names), what]
+    what = entry.summary
+    if entry.fault is not None:
+        what = f"leaks on purpose: {entry.fault}"
+    return [entry.id, str(row["privacy"]), " ".join(names), what]
 
 
-def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
+def _table(cells: Sequence[list[str]], color: bool) -> str:
     """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
     from dpaudit.report.terminal import Head, table
 
@@ -106,8 +108,7 @@ def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     if output().isatty():
         width = width_of(output())
     heads = [Head(*head) for head in _HEADS.items()]
-    cells = [_cells(row) for row in rows]
-    return "\n".join(table(heads, cells, [""] * len(rows), width, color)) + "\n"
+    return "\n".join(table(heads, cells, [""] * len(cells), width, color)) + "\n"
 
 
 _Class = Annotated[

@@ -254,7 +254,7 @@ def scores(
     return show_measured(finding, file, repeat, shown, title=f"dpaudit: the scores of {file}", data=data)
 
 
-def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
+def _columns(path: Path, needs_coins: bool) -> tuple[list[list[float]], list[list[float | None]] | None]:
     """Return scores and coins of a file, of shape (runs, m); None for coins that it does not have."""
     import csv
 

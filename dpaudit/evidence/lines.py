@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from dpaudit.errors import ToolFault
 from dpaudit.evidence.records import Header, Seal
 from dpaudit.evidence.tasks import canonical
+from dpaudit.jsonable import Json
 from dpaudit.record import Frozen, encodable
 
 
@@ -47,7 +47,7 @@ def digest_in(line: bytes) -> str:
     return str(_fields(line)["digest"])
 
 
-def _fields(line: bytes) -> dict[str, Any]:
+def _fields(line: bytes) -> dict[str, Json]:
     """Return the fields of a line, among them its own digest; a digest in another place of it is none."""
     try:
         fields = json.loads(line)

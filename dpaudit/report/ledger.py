@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import Any, TextIO
+from typing import Self, TextIO
 
 from dpaudit.audit.options import Options
 from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, StatementVerdict, Survives
@@ -37,7 +37,7 @@ class LedgerFault(ToolFault):
         words = "; ".join(f"{id}: {error}" for id, error in self.faults.items())
         super().__init__(f"{len(self.faults)} of {len(rows) + len(self.faults)} checks failed: {words}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[LedgerRow, ...], dict[str, str]]]:
         """Let the error travel between processes: exceptions are rebuilt from their message otherwise."""
         return type(self), (self.rows, self.faults)
 

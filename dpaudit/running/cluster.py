@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.places import FILES, cloudpickle, send_by_value
@@ -23,6 +23,9 @@ from dpaudit.results import versions
 from dpaudit.running.processes import KILLED, WorkerDied
 from dpaudit.running.worker_code import differing, forget_others, needed, own_sources
 from dpaudit.withheld import raised_words
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 # Seconds in which a scheduler must answer.
 PATIENCE = 10.0
@@ -58,7 +61,7 @@ def reach(address: str) -> bool:
     return True
 
 
-def connected(address: str) -> Any:
+def connected(address: str) -> Client:
     """Return a connection to a scheduler; `InputError` if there is none of this version."""
     try:
         import distributed
@@ -109,7 +112,7 @@ class _Group:
     number: int
     payload: bytes
     size: int
-    futures: list[Any] = field(default_factory=list)
+    futures: list[Future] = field(default_factory=list)
     began: float = 0.0
     lost: int = 0
 
@@ -242,7 +245,7 @@ class _Run:
                 self._submit(group)
         return None
 
-    def _error(self, future: Any) -> BaseException:
+    def _error(self, future: Future) -> BaseException:
         error: BaseException = future.exception()
         if type(error).__name__ == "KilledWorker":
             return WorkerDied(KILLED)
