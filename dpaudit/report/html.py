@@ -86,6 +86,11 @@ _NEIGHBOURS = {
 
 def render(run: Run) -> str:
     """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
+    return filled("run.html.j2", run_page(run))
+
+
+def run_page(run: Run) -> dict[str, Any]:
+    """Return what the page of a run shows, by the names in its template."""
     summary = summarise(run)
     learners, missed, rest = shown_of(summary)
     # Controls that were caught have parts of their own only where they are few; else a table lists them.
@@ -101,7 +106,7 @@ def render(run: Run) -> str:
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
-    page = {
+    return {
         "answer": sentences.headline(summary),
         "date": date_words(run.started),
         "counts": sentences.tallies(summary),
@@ -134,7 +139,6 @@ def render(run: Run) -> str:
         "command": run.header.command,
         "remake": _remake_words(run),
     }
-    return filled("run.html.j2", page)
 
 
 def _remake_words(run: Run) -> str:
@@ -277,8 +281,17 @@ def _versions(used: Mapping[str, str]) -> str:
 
 
 def filled(template: str, page: object) -> str:
-    """Return a template filled with what a page shows, without the empty lines that tags leave behind."""
-    text = _environment().get_template(template).render(page=page)
+    """Return a template of ours filled with what a page shows."""
+    return _tidy(_environment().get_template(template).render(page=page))
+
+
+def extended(source: str, page: object) -> str:
+    """Return a template that is given as text, and may extend one of ours, filled with what a page shows."""
+    return _tidy(_environment().from_string(source).render(page=page))
+
+
+def _tidy(text: str) -> str:
+    # Tags of templates leave empty lines behind.
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
 
 

@@ -116,42 +116,81 @@ def hardest(learner: Any, row: Row, setting: str) -> HardCase:
     return max(listed, key=lambda case: constant_error(case, learner))
 
 
-def audited(learner: Any, case: HardCase, row: Row, n: int, runs: int, setting: str) -> UtilityFinding:
+def audited(
+    learner: Any, case: HardCase, row: Row, n: int, runs: int, setting: str, seed: int
+) -> UtilityFinding:
     """Return the finding of so many runs."""
     return audit_utility(
         learner, case.concept, case.distribution,
-        alpha=row.alpha, beta=row.beta, n=n, trials=runs, confidence=CONFIDENCE, setting=setting, noise=case.noise,
+        alpha=row.alpha, beta=row.beta, n=n, trials=runs, confidence=CONFIDENCE, setting=setting,
+        noise=case.noise, seed=seed,
     )  # fmt: skip
 
 
-def measured(row: Row, runs: int) -> tuple[str, ...]:
-    """Return the cells of a row; the reason where there is none."""
-    size = {2**64: "2^64", 2**20: "2^20"}
-    shown = {name: row.parameters[name] for name in ("side", "dimension", "domain_size", "k") if name in row.parameters}
-    name = f"{row.id} {', '.join(f'{key} {size.get(value, value)}' for key, value in shown.items())}"
+@dataclass(frozen=True)
+class Measured:
+    """What was found of a row: the runs at the theorem's n, those with more noise, and those at fewer examples."""
+
+    row: Row
+    finding: UtilityFinding | None = None
+    control: UtilityFinding | None = None
+    times: int = 0
+    fewer: Sequence[UtilityFinding] = ()
+    missing: str = ""
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON, without the time, which is another one each time."""
+        if self.finding is None or self.control is None:
+            return {"learner": self.row.id, "parameters": dict(self.row.parameters), "missing": self.missing}
+        return {
+            "learner": self.row.id,
+            "parameters": dict(self.row.parameters),
+            "finding": self.finding.to_dict(),
+            "control": {"times": self.times, "failures": self.control.failures, "trials": self.control.trials},
+            "fewer": [one.to_dict() for one in self.fewer],
+        }
+
+
+def measured(row: Row, runs: int, fewer: int = 0, seed: int = 0) -> Measured:
+    """Run a learner at the n of its theorem, with more noise, and at so many smaller n, each a quarter of the last."""
     try:
         learner = load().get(row.id).build(**row.parameters)
         claim = stated_claim(learner, row.alpha, row.beta, row.setting)
         assert claim is not None
         case = hardest(learner, row, claim.setting)
     except InputError as error:
-        return name, str(error), *[""] * (len(HEADINGS) - 2)
+        return Measured(row, missing=str(error))
     n = claim.sample_size
     count = runs if n <= LARGE else min(FEW, runs)
     start = time.process_time()
-    finding = audited(learner, case, row, n, count, claim.setting)
+    finding = audited(learner, case, row, n, count, claim.setting, seed)
     seconds = time.process_time() - start
     for times in NOISE:
         noisy: Any = replace(learner, epsilon=learner.epsilon / times)
-        control = audited(noisy, case, row, n, FEW, claim.setting)
+        control = audited(noisy, case, row, n, FEW, claim.setting, seed)
         if control.verdict == UtilityVerdict.VIOLATION:
             break
+    smaller = [max(1, n // 4**step) for step in range(1, fewer + 1)]
+    rest = [audited(learner, case, row, size, count, claim.setting, seed) for size in dict.fromkeys(smaller)]
+    return Measured(row, finding, control, times, rest, "", seconds)
+
+
+def cells_of(found: Measured) -> tuple[str, ...]:
+    """Return the cells of a row; the reason where nothing was run."""
+    row = found.row
+    size = {2**64: "2^64", 2**20: "2^20"}
+    shown = {name: row.parameters[name] for name in ("side", "dimension", "domain_size", "k") if name in row.parameters}
+    name = f"{row.id} {', '.join(f'{key} {size.get(value, value)}' for key, value in shown.items())}"
+    if found.finding is None or found.control is None:
+        return name, found.missing, *[""] * (len(HEADINGS) - 2)
+    finding = found.finding
     interval = f"{finding.failure_lower:.3g} to {finding.failure_upper:.3g}"
-    fails = f"{control.failures} of {control.trials}"
-    verdict = "" if control.verdict == UtilityVerdict.VIOLATION else ", not shown"
+    fails = f"{found.control.failures} of {found.control.trials}"
+    verdict = "" if found.control.verdict == UtilityVerdict.VIOLATION else ", not shown"
     return (
-        name, claim.setting, f"{n:,}", str(finding.trials), str(finding.failures), interval, str(row.beta),
-        f"{seconds:.1f}", f"{times:,}", fails + verdict,
+        name, finding.setting, f"{finding.n:,}", str(finding.trials), str(finding.failures), interval, str(row.beta),
+        f"{found.seconds:.1f}", f"{found.times:,}", fails + verdict,
     )  # fmt: skip
 
 
@@ -167,10 +206,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for row in ROWS:
         if options.only not in row.id:
             continue
-        cells = measured(row, options.runs)
-        lines.append(" | ".join(cells))
+        found = measured(row, options.runs)
+        lines.append(" | ".join(cells_of(found)))
         print(lines[-1], flush=True)
-        violated |= len(cells) > 4 and cells[4] != "" and float(cells[5].split(" ")[0]) > row.beta
+        violated |= found.finding is not None and found.finding.verdict == UtilityVerdict.VIOLATION
     if options.out is not None:
         table = "\n".join(f"| {line} |" for line in lines)
         options.out.write_text(PAGE.format(table=table), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Write the reference report: all audits, the ledger, sample complexities n* and scaling laws with their figures.
+"""Write the reference report: theorems at their own size, exact audits, n*, laws, audits and the ledger, in one page.
 
 It is made in parts, each of which can be run alone, in any order; the page is made of what there is. What a part has
 measured is kept as it goes, and with --resume it goes on from there.
@@ -11,56 +11,111 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
+from benchmarks import theorems
 
 import dpaudit
 from dpaudit.app import main as command_line
-from dpaudit.evidence.verification import verify_run
-from dpaudit.report.plots import as_svg
-from writers.sizes import LAWS, SIZES
+from dpaudit.contract import Distribution, HasHardFailure, HasWorstCase, InputError, Learner
+from dpaudit.evidence.store import load_run
+from dpaudit.exact.audit import relation_of
+from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.record import as_json
+from dpaudit.registry import load
+from dpaudit.utility.audit import stated_claim
+from dpaudit.utility.hard_cases import HardCase
+from dpaudit.utility.problem import CaseFailure
+from writers.sizes import EXACT, LAWS, SIZES
+from writers.theorem_page import PROMISES, TIMES, Parts, report
 
-MOST_BYTES = 10 * 2**20
+MOST_BYTES = 12 * 2**20
 """The report is kept in git."""
-PARTS = ("sizes", "laws", "audits")
+PARTS = ("theorems", "exact", "statements", "sizes", "laws", "audits")
 
-PAGE = """\
-<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>dpaudit: the reference audit</title>
-<style>body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }}
-table {{ border-collapse: collapse }} td, th {{ padding: .2em .7em; text-align: right; border-bottom: 1px solid #ccc }}
-td:first-child, th:first-child {{ text-align: left }}
-figure {{ display: inline-block; margin: 1em 0; width: 29em }} figure img {{ width: 100% }}
-code {{ overflow-wrap: anywhere }}</style></head>
-<body><h1>The reference audit</h1>
-<p>All audits and the ledger: <a href="report.html">report.html</a>. Numbers: <a href="sizes.json">sizes.json</a>,
-<a href="laws.json">laws.json</a>. Seed {seed}, dpaudit {version}.</p>
-<p>Total of <a href="run.jsonl">run.jsonl</a>: <code>{total}</code>. <code>dpaudit verify reports/reference --total
-{total}</code> says whether anything in it was changed.</p>
-<h2>Sample complexity</h2>
-<p>The learner fails with more than beta at the first n on some case, and at the second n on none, for the reason given;
-the theorem's n is at most so many times as large as n*.</p>
-<table><tr><th>learner</th><th>alpha</th><th>beta</th><th>fails</th><th>suffices</th><th>by</th><th>theorem</th>
-<th>theorem / n*</th></tr>
-{sizes}</table>
-<h2>Scaling laws</h2>
-<p>n* of one case along the values bounds the worst case from below: the slope of ln(n*/theorem) could refute the O(.),
-and no exponent confirms it. The intervals are limits of the fit to computed n*.</p>
-<table><tr><th>law</th><th>slope of ln(n*/theorem)</th><th>verdict</th><th>exponent</th><th>upper half</th></tr>
-{laws}</table>
-{figures}
-</body></html>
-"""
+# The runs of each theorem at its own size, and how many smaller n are tried, each a quarter of the last.
+RUNS = 200
+FEWER = 5
+# The points of a curve of failures against n.
+POINTS = 25
 
 
 def measured_size(seed: int, id: str, given: dict[str, Any], alpha: float, beta: float) -> dict[str, Any]:
-    """Return one sample complexity as a record, with its learner."""
+    """Return one sample complexity as a record, with its learner, and the curve of its failures."""
     learner = dpaudit.pac.get_learner(id, **given)
     finding = dpaudit.pac.sample_complexity(learner, alpha=alpha, beta=beta, seed=seed)
-    return {"learner": id, "parameters": given, "finding": finding.to_dict()}
+    curve = failures(learner, finding)
+    return {"learner": id, "parameters": given, "finding": finding.to_dict(), "curve": curve}
+
+
+def failures(learner: Learner, finding: dpaudit.pac.SampleComplexityFinding) -> list[tuple[int, float, float]]:
+    """Return n and two ends of the worst failure rate, from below n* to the theorem; nothing without a formula."""
+    least = max(1, finding.lower // 8)
+    sizes = sorted({round(n) for n in np.geomspace(least, finding.theorem, POINTS)})
+    try:
+        if isinstance(learner, HasWorstCase) and finding.certificate is not None:
+            found = [(n, learner.worst_failure(finding.alpha, n)) for n in sizes]
+            return [(n, one.lower, one.upper) for n, one in found]
+        rates = [(n, rate_of(learner, finding, n)) for n in sizes]
+        return [(n, rate[0], rate[1]) for n, rate in rates if rate is not None]
+    except InputError:
+        # The formula does not reach these numbers.
+        return []
+
+
+def rate_of(learner: Learner, finding: dpaudit.pac.SampleComplexityFinding, n: int) -> tuple[float, float] | None:
+    """Return an interval of the failure rate on the worst case of a finding; None where that cannot be summed up."""
+    worst = finding.worst
+    # A case without points is the learner's own, which has a formula.
+    if not worst.points:
+        if not isinstance(learner, HasHardFailure):
+            return None
+        rate = learner.hard_failure(finding.alpha, n)[0]
+        return rate, rate
+    if worst.concept is None:
+        return None
+    law = Distribution(np.asarray(worst.points), np.asarray(worst.probabilities), worst.name)
+    noise = np.asarray(worst.noise) if worst.noise else None
+    case = HardCase(worst.concept, law, worst.name, noise)
+    return CaseFailure(learner, case, finding.alpha, finding.setting).exact(n)
+
+
+def measured_theorem(seed: int, number: int) -> dict[str, Any]:
+    """Return the runs of one learner at its theorem's own size as a record."""
+    return theorems.measured(theorems.ROWS[number], RUNS, FEWER, seed).to_dict()
+
+
+def measured_exact(seed: int, id: str, n: int, samples: str) -> dict[str, Any]:
+    """Return what an exact audit of a learner finds at its instance, of all samples of n examples or crafted ones."""
+    learner = dpaudit.pac.get_learner(id, **load().get(id).instance.parameters)
+    if samples == "all":
+        found = dpaudit.pac.audit_law(learner, n=n)
+    else:
+        found = dpaudit.pac.audit_law(learner, samples=crafted_pairs(learner.domain, n, relation_of(learner)))
+    stored = found.to_dict()
+    names = ("verdict", "epsilon", "claimed_epsilon", "claimed_delta", "delta_at_claim", "pairs", "error")
+    return {"learner": id, "n": n, "samples": samples, **{name: stored.get(name) for name in names}}
+
+
+def measured_statement(seed: int, id: str) -> dict[str, Any]:
+    """Return the row of the ledger of one statement, which has a seed of its own."""
+    found: dict[str, Any] = json.loads(as_json(dpaudit.pac.ledger([id])[0]))
+    return found
+
+
+def shown_statements() -> list[tuple[str]]:
+    """Return the statements that the table of theorems shows: on examples, and on running times."""
+    ids = {*TIMES.values(), *PROMISES.values()}
+    for entry in load().entries:
+        learner = entry.build(**entry.instance.parameters)
+        if entry.fault is None:
+            claim = stated_claim(learner, entry.instance.alpha, entry.instance.beta, needed=False)
+            if claim is not None and claim.claim_id:
+                ids.add(claim.claim_id)
+    return [(one.id,) for one in load().statements if one.id in ids]
 
 
 def measured_law(seed: int, id: str, parameter: str, values: Sequence[float], given: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +124,9 @@ def measured_law(seed: int, id: str, parameter: str, values: Sequence[float], gi
 
 
 MEASURED: dict[str, tuple[Sequence[Any], Callable[..., dict[str, Any]]]] = {
+    "theorems": ([(number,) for number in range(len(theorems.ROWS))], measured_theorem),
+    "exact": (EXACT, measured_exact),
+    "statements": (shown_statements(), measured_statement),
     "sizes": (SIZES, measured_size),
     "laws": (LAWS, measured_law),
 }
@@ -100,59 +158,19 @@ def write_part(file: Path, *, seed: int, n_jobs: int, resume: bool) -> None:
     work.unlink(missing_ok=True)
 
 
-def size_row(told: dict[str, Any]) -> str:
-    """Return one sample complexity as a row of the page."""
-    finding = told["finding"]
-    name = f"{told['learner']} ({', '.join(f'{k}={v}' for k, v in told['parameters'].items())})"
-    cells = [finding[key] for key in ("alpha", "beta", "lower", "upper", "reason", "theorem")]
-    return _row([name, *cells, f"{finding['theorem'] / (finding['lower'] + 1):.2f}"])
+def write_page(out: Path) -> None:
+    """Write the page of what the parts have made, in the place of that of the run alone, which it begins with."""
+    found = {name: read_part(out / f"{name}.json") for name in MEASURED}
+    laws = [dpaudit.pac.ScalingFinding.from_dict(law) for law in found.pop("laws")]
+    (out / "report.html").write_text(report(load_run(out), Parts(laws=laws, **found)), encoding="utf-8")
 
 
-def law_row(law: dpaudit.pac.ScalingFinding) -> str:
-    """Return one law as a row of the page."""
-    ratio, *exponents = (
-        f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]"
-        for slope in (law.ratio_slope, law.exponent, law.upper_exponent)
-    )
-    return _row([f"{law_name(law)}: {law.abscissa}", ratio, law.verdict, *exponents])
-
-
-def law_name(law: dpaudit.pac.ScalingFinding) -> str:
-    """Return the learner of a law, with its variant and with the setting where they are not the usual ones."""
-    variant = law.fixed.get("variant")
-    setting = law.setting
-    return ", ".join([law.learner, *([variant] if variant else []), *([setting] if setting != "realizable" else [])])
-
-
-def _row(cells: Sequence[object]) -> str:
-    shown = "".join(f"<td>{'' if cell is None else escape(str(cell))}</td>" for cell in cells)
-    return f"<tr>{shown}</tr>\n"
-
-
-def write_page(out: Path, seed: int) -> None:
-    """Write the figures and the page of what the parts have made; verify the run, and name its total."""
-    sizes, laws = (
-        json.loads(file.read_text(encoding="utf-8")) if (file := out / f"{name}.json").exists() else []
-        for name in ("sizes", "laws")
-    )
-    found = [dpaudit.pac.ScalingFinding.from_dict(law) for law in laws]
-    figures = []
-    for old in out.glob("law-*.svg"):
-        old.unlink()
-    for law in found:
-        name = f"law-{law_name(law).replace(', ', '-')}-{law.parameter}.svg"
-        (out / name).write_bytes(as_svg(law.plot()))
-        caption = escape(f"{law_name(law)}: n* against {law.abscissa}")
-        figures.append(f'<figure><img src="{name}" alt="{caption}"><figcaption>{caption}</figcaption></figure>')
-    page = PAGE.format(
-        seed=seed,
-        version=dpaudit.__version__,
-        total=verify_run(out).total if (out / "run.jsonl").exists() else "none yet",
-        sizes="".join(map(size_row, sizes)),
-        laws="".join(map(law_row, found)),
-        figures="\n".join(figures),
-    )
-    (out / "index.html").write_text(page, encoding="utf-8")
+def read_part(file: Path) -> list[dict[str, Any]]:
+    """Return what a part has measured; nothing where it was not made."""
+    if not file.exists():
+        return []
+    told: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+    return told
 
 
 def run_audits(args: argparse.Namespace) -> int:
@@ -185,7 +203,10 @@ def main(words: Sequence[str] | None = None) -> int:
         else:
             write_part(args.out / f"{part}.json", seed=args.seed, n_jobs=args.jobs, resume=args.resume)
         print(f"{part}: {(time.perf_counter() - start) / 60:.1f} min", file=sys.stderr)
-    write_page(args.out, args.seed)
+    if (args.out / "run.jsonl").exists():
+        write_page(args.out)
+    else:
+        print(f"{args.out} has no run.jsonl: the page is made with the part audits", file=sys.stderr)
     size = sum(file.stat().st_size for file in args.out.iterdir())
     if size > MOST_BYTES:
         print(f"{args.out} has {size:,} bytes, more than the {MOST_BYTES:,} that are kept in git", file=sys.stderr)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from dpaudit_learners.papers.scaling import RUNS
 
-__all__ = ["LAWS", "SIZES"]
+__all__ = ["EXACT", "LAWS", "SIZES"]
 
 COVER = {"dimension": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05, "variant": "noiseless"}
 
@@ -31,3 +33,14 @@ SIZES: tuple[tuple[str, dict[str, Any], float, float], ...] = (
 
 LAWS = tuple(run for id, runs in RUNS.items() if not id.startswith("STE-Boxd") for run in runs)
 """Learner, parameter, values and the rest of each scaling law."""
+
+
+def _exact() -> tuple[tuple[str, int, str], ...]:
+    # Written by `scripts/bench.py exact_sizes`.
+    known = json.loads(Path(__file__).with_name("exact_sizes.json").read_text(encoding="utf-8"))
+    cases = ((id, sizes[samples], samples) for id, sizes in known.items() for samples in ("all", "crafted"))
+    return tuple((id, n, samples) for id, n, samples in cases if n is not None)
+
+
+EXACT = _exact()
+"""Learner, number of examples and samples ("all" or "crafted") of each exact audit at the largest size of a minute."""

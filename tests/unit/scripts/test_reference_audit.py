@@ -1,4 +1,4 @@
-"""The reference report: its parts, resuming, the total on its page, and the same bytes each time."""
+"""The reference report: its parts, resuming, the table that opens its page, and the same bytes each time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bench_scripts import script
 from dpaudit.evidence.verification import verify_run
 
 reference_audit = script("writers.reference")
+theorems = script("benchmarks.theorems")
 
 SIZES = (
     ("point-exponential", {"domain_size": 3, "epsilon": 1.0}, 0.2, 0.2),
@@ -29,11 +30,26 @@ def few_cases(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def noted(seed: int, id: str, *rest: Any) -> dict[str, Any]:
         measured.append(id)
         finding = {"alpha": 1, "beta": 1, "lower": 4, "upper": 5, "reason": "theorem", "theorem": 9}
-        return {"learner": id, "parameters": rest[0], "finding": {**finding, "seed": seed}}
+        told = {**finding, "seed": seed, "missing": "", "claim_id": "NIS-Occam"}
+        return {"learner": id, "parameters": rest[0], "finding": told, "curve": [(2, 1.0, 1.0), (9, 0.0, 0.5)]}
 
+    monkeypatch.setattr(reference_audit, "RUNS", 20)
+    # The same date each time.
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+    runs = [(_row("parity-private"),)]
+    monkeypatch.setitem(reference_audit.MEASURED, "theorems", (runs, reference_audit.measured_theorem))
+    statements = [("NIS-Occam",)]
+    monkeypatch.setitem(reference_audit.MEASURED, "statements", (statements, reference_audit.measured_statement))
+    audits = [("parity-private", 2, "all")]
+    monkeypatch.setitem(reference_audit.MEASURED, "exact", (audits, reference_audit.measured_exact))
     monkeypatch.setitem(reference_audit.MEASURED, "sizes", (SIZES, noted))
     monkeypatch.setitem(reference_audit.MEASURED, "laws", (LAWS, reference_audit.measured_law))
     return measured
+
+
+def _row(id: str) -> int:
+    """Return the number of the first row of a learner among the theorems at their own size."""
+    return next(number for number, row in enumerate(theorems.ROWS) if row.id == id)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -44,13 +60,16 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_the_parts_make_the_same_bytes_in_any_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert reference_audit.main([*SMALL, "--out", str(whole), "point-consistent"]) == 0
-    for part in ("audits", "laws", "sizes"):
+    for part in ("audits", "laws", "statements", "exact", "theorems", "sizes"):
         assert reference_audit.main([*SMALL, "--out", str(parts), "--part", part, "point-consistent"]) == 0
     assert contents(whole) == contents(parts)
-    assert {"index.html", "sizes.json", "laws.json", "run.jsonl", "report.html"} <= set(contents(whole))
-    total = verify_run(whole).total
-    assert len(total) == 64
-    assert (whole / "index.html").read_text(encoding="utf-8").count(total) == 2
+    made = {"theorems.json", "exact.json", "statements.json", "sizes.json", "laws.json", "run.jsonl", "report.html"}
+    assert made <= set(contents(whole))
+    page = (whole / "report.html").read_text(encoding="utf-8")
+    assert verify_run(whole).total in page
+    # The table of theorems comes before all that a run shows.
+    assert 0 < page.index('id="theorem-parity-private"') < page.index('id="figure"')
+    assert 0 < page.index('id="laws"') < page.index('id="words"')
     told = capsys.readouterr().err
     assert [line.split(":")[0] for line in told.splitlines() if line.endswith(" min")].count("audits") == 2
 
