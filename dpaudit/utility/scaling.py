@@ -1,11 +1,12 @@
 """Sample-complexity theorems as measured laws: how n* grows with a parameter, and whether it outgrows the theorem.
 
-Exponents are slopes of lines through brackets of n*, with confidence limits.
+Exponents are slopes of lines through brackets of n*, with confidence limits, by statsmodels.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -203,12 +204,11 @@ def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], co
 
 
 def _least_squares(x: Floats, y: Floats, confidence: float) -> Slope:
-    from scipy.stats import linregress, t
+    from statsmodels.regression.linear_model import OLS
 
-    line = linregress(x, y)
-    reach = float(t.isf((1 - confidence) / 2, len(x) - 2) * line.stderr)
-    value = float(line.slope)
-    return Slope(value=value, lower=value - reach, upper=value + reach, method="least squares")
+    line = OLS(y, np.column_stack([np.ones_like(x), x])).fit()
+    low, high = line.conf_int(alpha=1 - confidence)[1]
+    return Slope(value=float(line.params[1]), lower=float(low), upper=float(high), method="least squares")
 
 
 def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:
@@ -239,31 +239,39 @@ def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:
 
 def _profile(x: Floats, low: Floats, high: Floats, fixed: float | None, guess: float) -> tuple[float, float]:
     """Return the greatest log-likelihood, and the slope there, over all parameters or with the slope fixed."""
-    from scipy.optimize import fmin
     from scipy.special import log_ndtr
+    from statsmodels.base.model import GenericLikelihoodModel
 
     ends = np.where(np.isfinite(high), high, low + 1)
-    free = fixed is None
     first = guess if fixed is None else fixed
     residual = (low + ends) / 2 - first * x
     # Not much smaller than the brackets: their likelihood is 1 for every smaller s, which is then of no interest.
     least = math.log(max(1e-6, float((ends - low).min()) / 20))
 
-    def mean_loss(parameters: Floats) -> float:
-        b = parameters[-1] if free else first
-        s = math.exp(max(least, float(parameters[1])))
-        top = (high - parameters[0] - b * x) / s
-        bottom = (low - parameters[0] - b * x) / s
-        # In the left tail differences of the distribution function keep their digits.
-        flip = bottom > 0
-        top, bottom = np.where(flip, -bottom, top), np.where(flip, -top, bottom)
-        larger = log_ndtr(top)
-        smaller = log_ndtr(bottom)
-        return float(-(larger + np.log(-np.expm1(np.minimum(smaller - larger, -1e-300)))).mean())
+    class Censored(GenericLikelihoodModel):  # type: ignore[misc]  # statsmodels has no types
+        """The likelihood of brackets, of the parameters a and ln s, and b where it is free."""
+
+        def nloglikeobs(self, params: Floats) -> Floats:
+            b = params[-1] if fixed is None else fixed
+            s = math.exp(max(least, float(params[1])))
+            top = (high - params[0] - b * x) / s
+            bottom = (low - params[0] - b * x) / s
+            # In the left tail differences of the distribution function keep their digits.
+            flip = bottom > 0
+            top, bottom = np.where(flip, -bottom, top), np.where(flip, -top, bottom)
+            larger = log_ndtr(top)
+            smaller = log_ndtr(bottom)
+            loss: Floats = -(larger + np.log(-np.expm1(np.minimum(smaller - larger, -1e-300))))
+            return loss
 
     start = [float(residual.mean()), math.log(max(float(residual.std()), math.exp(least)))]
-    if free:
+    names = ["ln s"]
+    if fixed is None:
         start.append(guess)
-    with np.errstate(all="ignore"):  # a step may lead to where the likelihood is 0
-        best = fmin(mean_loss, start, maxiter=2000, disp=False)
-        return -mean_loss(best) * len(x), float(best[-1]) if free else first
+        names.append("b")
+    # With one column the model has one parameter of its own, which is a; the others are named.
+    model = Censored(low, np.ones_like(x), extra_params_names=names)
+    with np.errstate(all="ignore"), warnings.catch_warnings():  # a step may lead to where the likelihood is 0
+        warnings.simplefilter("ignore")
+        best = model.fit(start_params=np.array(start), method="nm", maxiter=2000, disp=False, skip_hessian=True)
+        return -float(model.nloglike(best.params)), float(best.params[-1]) if fixed is None else fixed

@@ -164,7 +164,7 @@ def heavy() -> set[str]:
     return {{"scikit-learn": "sklearn"}.get(name, name) for name in required}
 
 
-HEAVY = {"click", "flint", "statsmodels", *heavy()}
+HEAVY = {"click", "flint", *heavy()}
 
 
 def loaded(code: str) -> set[str]:

@@ -60,6 +60,41 @@ def test_brackets_far_from_the_line_are_no_fault() -> None:
     assert found.lower < 0.98 < found.upper < found.lower + 0.1
 
 
+def by_hand(x: np.ndarray, low: np.ndarray, high: np.ndarray, confidence: float) -> tuple[float, float, float]:
+    """Return slope and limits of the censored likelihood, profiled over a and s by scipy alone."""
+    from scipy.optimize import brentq, minimize, minimize_scalar
+    from scipy.stats import f, norm
+
+    def best(b: float) -> float:
+        def loss(parameters: np.ndarray) -> float:
+            middle, spread = parameters[0] + b * x, np.exp(parameters[1])
+            mass = norm.cdf((high - middle) / spread) - norm.cdf((low - middle) / spread)
+            return float(-np.log(np.maximum(mass, 1e-300)).sum())
+
+        start = np.array([float(np.mean(low - b * x)), -1.0])
+        return float(minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}).fun)
+
+    found = minimize_scalar(best, bounds=(0.0, 2.0), method="bounded", options={"xatol": 1e-9})
+    fall = f.ppf(confidence, 1, len(x) - 2) / 2
+    lower, upper = (brentq(lambda b: best(b) - found.fun - fall, found.x, found.x + away) for away in (-3, 3))
+    return float(found.x), float(lower), float(upper)
+
+
+@pytest.mark.parametrize("unbounded", [False, True])
+def test_the_censored_fit_agrees_with_one_made_by_hand(unbounded: bool) -> None:
+    rng = np.random.default_rng(3)
+    x = np.linspace(0, 4, 8)
+    low = 1 + 0.9 * x + 0.3 * rng.standard_normal(8) - 0.2
+    high = low + 0.4
+    if unbounded:
+        high[-1] = np.inf
+    found = slope(x, low, high, 0.95)
+    value, lower, upper = by_hand(x, low, high, 0.95)
+    # A likelihood is flat at its greatest value, so that the slope has half the digits that the limits have.
+    assert found.value == pytest.approx(value, abs=1e-4)
+    assert (found.lower, found.upper) == pytest.approx((lower, upper), abs=1e-5)
+
+
 @pytest.mark.full
 def test_censored_limits_cover_as_often_as_stated() -> None:
     rng = np.random.default_rng(0)
