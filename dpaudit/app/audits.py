@@ -142,7 +142,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     `repeat` is the command that makes them again; that of the first result by default.
     """
     from dpaudit.contract import OPEN
-    from dpaudit.evidence.outcome import leaves_open, refutes
+    from dpaudit.evidence.outcome import leaves_open, p_value_of, refutes
     from dpaudit.record import encodable
     from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
@@ -152,7 +152,14 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     if shown.json:
         # What only the lines of a run's file have.
         stored = {"record", "index", "digest"}
-        made = [{name: value for name, value in encodable(one).items() if name not in stored} for one in results]
+        made = []
+        for one in results:
+            fields = {name: value for name, value in encodable(one).items() if name not in stored}
+            # It follows from what is stored, and has no field there.
+            p_value = p_value_of(one)
+            if p_value is not None:
+                fields["p_value"] = p_value
+            made.append(fields)
         say(json_lines({**fields, "command": repeat} for fields in made))
     else:
         say(terminal_text(verdict_summary(in_options(here()), results, repeat)))

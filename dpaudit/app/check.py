@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from dpaudit.app.rows import ClaimRow, claim_row, failed_row, reason_of
-from dpaudit.app.settings import Audit, read_project
+from dpaudit.app.settings import Audit, Project, read_project
 from dpaudit.app.subject import Prepared, prepared
 from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import HasLaw, Pair
+from dpaudit.contract import HasLaw, Pair, PrivacyVerdict
 from dpaudit.errors import DpauditError, InputError, withholding
+from dpaudit.evidence.outcome import STATISTICAL, judged
 from dpaudit.evidence.records import Result, decoded
 from dpaudit.evidence.tasks import Arguments, ExactArguments
 from dpaudit.exact.audit import audit_law
@@ -53,17 +54,23 @@ def check(
     alone: bool = False,
     timeout: float | None = None,
     time_limit: float | None = None,
+    family_wise: bool | None = None,
 ) -> Iterator[Checked]:
     """Audit mechanisms of a project, all by default, and yield each when it is done.
 
     A mechanism that cannot be audited has a row with the verdict "failed" and the error. No number depends on the
     processes. The limits, in seconds, `timeout` of a run and `time_limit` of an audit, hold where the settings state
-    none. With `alone` each audit is made in a copy of this process, where processes fork, so that one which ends its
-    process has failed alone; with several processes, audits are then made side by side, and end in another order than
-    that of the settings. `InputError` if the settings are missing or wrong, no audit has one of the names, or no
-    scheduler answers at the address.
+    none. With `family_wise`, by default that of the settings, bets go on until they stand among all claims; `among_all`
+    then judges what was found. With `alone` each audit is made in a copy of this process, where processes fork, so that
+    one which ends its process has failed alone; with several processes, audits are then made side by side, and end in
+    another order than that of the settings. `InputError` if the settings are missing or wrong, no audit has one of the
+    names, or no scheduler answers at the address.
     """
-    audits = _limited(read_project(settings).chosen(names), timeout, time_limit)
+    project = read_project(settings)
+    audits = _limited(project.chosen(names), timeout, time_limit)
+    error = family_error(project, family_wise)
+    # The error of the strictest test of Holm's procedure.
+    strict = None if error is None else error / len(audits)
     # Made here, so that a wrong number or backend is refused before any audit.
     workers = Workers.of(n_jobs, backend, address)
     root = settings.resolve().parent
@@ -91,7 +98,7 @@ def check(
         # An audit is under way from its beginning on, not from its first runs.
         emit(b"0")
         audited = partial(make_finding, progress=lambda made, of: emit(b"%f" % (made / of)))
-        return as_json(_checked(audits[name], root, audited))
+        return as_json(_checked(audits[name], root, audited, strict))
 
     def made_apart(emit: Callable[[bytes], None], name: str) -> bytes:
         # A run that ends its process is then reported with its input.
@@ -115,6 +122,36 @@ def check(
         shares.pop(name, None)
         done += 1
     listener(done, len(audits), "", 1.0)
+
+
+def family_error(project: Project, family_wise: bool | None) -> float | None:
+    """Return the chance of a false alarm of a whole check, or None where each audit has its own."""
+    if family_wise is None:
+        family_wise = project.family_wise
+    if not family_wise:
+        return None
+    return 1 - project.confidence
+
+
+def among_all(settings: Path, checked: Sequence[Checked], claims: int, family_wise: bool | None) -> list[Checked]:
+    """Return what was found with the verdicts among so many claims; as it is where each audit has its own error.
+
+    Results have the verdicts that their claims have alone, as a run stores them. What raised or was not made counts.
+    """
+    error = family_error(read_project(settings), family_wise)
+    if error is None:
+        return list(checked)
+    results = [result for one in checked for result in one.results]
+    statistical = sum(result.kind in STATISTICAL for result in results)
+    found = iter(judged(results, error, max(0, claims - statistical)))
+    rows = []
+    for one in checked:
+        own = [next(found) for _ in one.results]
+        row = one.row
+        if own != list(one.results):
+            row = claim_row(row.name, row.mechanism, own, why=reason_of(own), accepted=row.accepted)
+        rows.append(Checked(row, one.results))
+    return rows
 
 
 def _limited(chosen: Iterable[Audit], timeout: float | None, time_limit: float | None) -> dict[str, Audit]:
@@ -156,14 +193,26 @@ def _prepared(audit: Audit, root: Path) -> AbstractContextManager[Prepared]:
     return prepared(audit.mechanism, audit, audit.seed or 0, root, audit.parameters)
 
 
-def _checked(audit: Audit, root: Path, audited: Callable[[Prepared], PrivacyFinding]) -> Checked:
+def _checked(
+    audit: Audit, root: Path, audited: Callable[[Prepared], PrivacyFinding], strict: float | None
+) -> Checked:
+    """Return what an audit finds.
+
+    Bets end once they refute the claim alone, which is no evidence that it is refuted among many. Those that do so with
+    a greater error than `strict` are made again, with this one.
+    """
     results: tuple[Result, ...] = ()
     try:
         with _prepared(audit, root) as subject:
             if audit.exact:
                 # Exact evidence first: of what refutes the claim, the row shows the first.
                 results = (_exact(audit, subject),)
-            results = (*results, _result(audit, subject, subject.arguments(), audited(subject)))
+            finding = audited(subject)
+            bet = finding.design == "sequential" and finding.verdict == PrivacyVerdict.VIOLATION
+            if strict is not None and bet and finding.p_value > strict:
+                again = replace(audit, sequential=True, confidence=1 - strict)
+                return _checked(again, root, audited, None)
+            results = (*results, _result(audit, subject, subject.arguments(), finding))
     except DpauditError as error:
         return _failed(audit, str(error))
     why = reason_of(results)

@@ -17,7 +17,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OPEN, PrivacyVerdict, TaskVerdict, status_of
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
-from dpaudit.evidence.outcome import is_ladder
+from dpaudit.evidence.outcome import in_family, is_ladder
 from dpaudit.evidence.records import Result, Run
 from dpaudit.evidence.store import FILENAME, load_run
 from dpaudit.evidence.tasks import UtilityArguments
@@ -183,7 +183,7 @@ def read_rows(path: Path | str) -> tuple[ClaimRow, ...]:
 
 def _of_run(run: Run) -> tuple[ClaimRow, ...]:
     found: dict[tuple[str, str], list[Result]] = {}
-    for result in run.results:
+    for result in in_family(run).results:
         if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
             found.setdefault((_name_of(result, run), result.learner), []).append(result)
     rows = [_row_of(name, learner, own, run) for (name, learner), own in found.items()]

@@ -199,6 +199,7 @@ Relation = Annotated[
     str | None, given("replace-one, add-remove-one or replace-private (default: the claim's)", metavar="NAME")
 ]
 Seed = Annotated[int, of(SEED)]
+FAMILY_WISE = "let 1 - confidence be the chance of a false alarm of all claims together, by Holm's procedure"
 _ON = "tcp://127.0.0.1:8786, the scheduler of a dask cluster; or any backend registered with joblib"
 Where = Annotated[
     On, given(f"{_ON} (default: processes of this machine)", HERE, "WHERE", names=("--on",), read=read_on)

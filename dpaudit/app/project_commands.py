@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from dpaudit.app.audits import json_lines, rendered, run_of, show_plain, terminal_text, write_report
 from dpaudit.app.command import command
 from dpaudit.app.options import (
+    FAMILY_WISE,
     FORMS,
     PLAIN,
     AllowNoEvidence,
@@ -85,10 +86,13 @@ class CheckOptions(NamedTuple):
     n_jobs: Annotated[int, jobs("processes, of audits side by side, or of one", 1)]
     on: Where
     allow_no_evidence: AllowNoEvidence
+    family_wise: Annotated[bool | None, given(f"{FAMILY_WISE} (default: what the settings say)")]
 
     def words(self, names: Sequence[str]) -> str:
         """Return the command that checks some audits."""
         words = ["dpaudit", "check", *names]
+        if self.family_wise is not None:
+            words.append("--family-wise" if self.family_wise else "--no-family-wise")
         if self.config is not None:
             words += ["--config", self.config]
         return shlex.join(words)
@@ -100,9 +104,11 @@ def check(asked: CheckOptions) -> int:
 
     The audits are tables [[audit]] in audit.toml, or [[tool.dpaudit.audit]] in pyproject.toml, of this folder or one
     above it, with name, mechanism (FILE.py:function, a module or a learner's id), epsilon, pairs (default: the PAIRS
-    beside the function) or data with bounds and unit, and what else `dpaudit privacy` takes. An accepted violation has
-    accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to that
-    epsilon. The last two whole checks are kept in .dpaudit, and `dpaudit diff` compares them.
+    beside the function) or data with bounds and unit, and what else `dpaudit privacy` takes. An accepted violation
+    has accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to
+    that epsilon. Each true claim is accused with probability 1 - confidence at most; with family_wise = true in the
+    settings that is the chance that a check accuses any. The last two whole checks are kept in .dpaudit, and `dpaudit
+    diff` compares them.
     """
     from dpaudit.app.kept import keep
     from dpaudit.app.settings import find_settings
@@ -134,6 +140,7 @@ def check(asked: CheckOptions) -> int:
 def _checked(settings: Path, asked: CheckOptions) -> list[Checked]:
     """Return what was found, in the order of the settings; an interruption shows what there is until then."""
     from dpaudit.app import check as checks
+    from dpaudit.app.check import among_all
     from dpaudit.app.settings import read_project
 
     line = Line(sys.stderr, "audits")
@@ -159,6 +166,7 @@ def _checked(settings: Path, asked: CheckOptions) -> list[Checked]:
             alone=True,
             timeout=asked.timeout,
             time_limit=asked.time_limit,
+            family_wise=asked.family_wise,
         ):
             # One by one, so that an interrupted check loses those under way at most.
             checked.append(one)
@@ -166,6 +174,8 @@ def _checked(settings: Path, asked: CheckOptions) -> list[Checked]:
             checked.sort(key=lambda one: chosen.index(one.row.name))
     except KeyboardInterrupt as stop:
         line.end()
+        # Those that were not made count among the claims all the same.
+        checked = among_all(settings, checked, len(chosen), asked.family_wise)
         if checked:
             say(_rows_text(checked, asked.json))
         # The first note says what there is, the next one is the command that makes the rest.
@@ -175,7 +185,7 @@ def _checked(settings: Path, asked: CheckOptions) -> list[Checked]:
         raise
     finally:
         line.end()
-    return checked
+    return among_all(settings, checked, len(chosen), asked.family_wise)
 
 
 def _rows_text(checked: Sequence[Checked], as_json: bool) -> str:
@@ -191,6 +201,7 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
     """Return a check as a run; several audits of one mechanism are distinguished by their names."""
     from msgspec.structs import replace
 
+    from dpaudit.app.check import family_error
     from dpaudit.app.comparison import accepted_words
     from dpaudit.app.settings import read_project
     from dpaudit.contract import TaskVerdict
@@ -219,7 +230,11 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
             faults.append(Fault(label, row.why))
     audited = [row.mechanism for row, _ in checked]
     root = settings.resolve().parent
-    return run_of(results, project.seed, asked.words(asked.names), faults, listed, audited=audited, root=root)
+    run = run_of(results, project.seed, asked.words(asked.names), faults, listed, audited=audited, root=root)
+    error = family_error(project, asked.family_wise)
+    if error is None:
+        return run
+    return replace(run, header=replace(run.header, family_wise=error))
 
 
 def _estimated(settings: Path, asked: CheckOptions) -> int:

@@ -10,13 +10,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from dpaudit.app.settings import Accepted
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, Verdict
 from dpaudit.evidence.outcome import leaves_open, refutes
 from dpaudit.evidence.records import Result
-from dpaudit.record import Frozen, NonNegative, Words
+from dpaudit.record import Frozen, NonNegative, Probability, Words
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.view import OneAudit, row_of, view_of
 from dpaudit.report.words.finding import because
+from dpaudit.utility.finding import UtilityFinding
 
 
 class ClaimRow(Frozen, frozen=True, kw_only=True):
@@ -24,7 +26,7 @@ class ClaimRow(Frozen, frozen=True, kw_only=True):
 
     The verdict is "accepted" for a violation that is accepted, and "failed" without a finding, with the error as `why`;
     else `why` shows the violation. The `numbers` are those of the columns of reports, by name. A claim that is a curve
-    is in `curve_claim`, in words, with its kind.
+    is in `curve_claim`, in words, with its kind. The `p_value` is that of the claim by runs.
     """
 
     name: str
@@ -34,6 +36,7 @@ class ClaimRow(Frozen, frozen=True, kw_only=True):
     numbers: dict[str, NonNegative] = msgspec.field(default_factory=dict)
     why: str = ""
     accepted: Accepted | None = None
+    p_value: Probability | UnsetType = UNSET
     curve_claim: tuple[Words, Words] | UnsetType = UNSET
 
 
@@ -55,10 +58,16 @@ def claim_row(
     # Up to the epsilon that was accepted; a leak that has grown is a violation again.
     if verdict == PrivacyVerdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
         verdict = TaskVerdict.ACCEPTED
+    # Audits by runs of several cases have p-values of their own.
+    p_values = [view.finding.p_value for view in views if isinstance(view.finding, PrivacyFinding | UtilityFinding)]
+    p_value: float | UnsetType = UNSET
+    if len(p_values) == 1:
+        p_value = p_values[0]
     return ClaimRow(
         name=name,
         mechanism=mechanism,
         verdict=verdict,
+        p_value=p_value,
         promise="utility" if of_utility else "privacy",
         numbers=numbers,
         why=why,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from dpaudit.app.audits import find_learners, rendered, show_lines, write_report
 from dpaudit.app.command import command, here, option_words, suffix_of
 from dpaudit.app.options import (
+    FAMILY_WISE,
     FORMS,
     PLAIN,
     AllowNoEvidence,
@@ -64,6 +65,7 @@ class RunOptions(NamedTuple):
     n_jobs: Annotated[int, jobs("audits at a time", -1)]
     on: Where
     learners: Learners
+    family_wise: Annotated[bool, given(f"{FAMILY_WISE} (default: each claim by itself)")]
 
     def words(self, out: str, *more: str) -> str:
         """Return the command that makes the same results in a folder."""
@@ -81,6 +83,8 @@ class RunOptions(NamedTuple):
                 words += option_words(here(), name, value)
         for path in self.learners:
             words += ["--learners", path]
+        if self.family_wise:
+            words.append("--family-wise")
         return shlex.join([*words, *more, "--out", out])
 
 
@@ -97,6 +101,8 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
     changed since. Without --resume a run starts afresh and keeps the old run.jsonl as run.jsonl.bak. A positive control
     that no audit detects counts as a violation: it shows that the audits are blind to its leak.
     """
+    from msgspec import UNSET
+
     from dpaudit.evidence.plan import make_plan
     from dpaudit.evidence.records import Header
     from dpaudit.evidence.store import FILENAME, Store
@@ -141,6 +147,7 @@ def run(asked: RunOptions, html: _Html, shown: Annotated[Shown, Showing(without=
         controls={entry.id: entry.fault for entry in entries if entry.fault is not None},
         sources=sources(modules, asked.learners),
         subjects=subjects_of((entry.id for entry in entries), paths=asked.learners),
+        family_wise=1 - asked.confidence if asked.family_wise else UNSET,
     )
     path = Path(asked.out) / FILENAME
     # Two runs in one folder would mix their lines.

@@ -99,12 +99,16 @@ class Audit(AuditOptions, frozen=True, kw_only=True):
 
 
 class Project(Frozen, frozen=True, kw_only=True):
-    """The audits of a project, a table ``[[audit]]`` each, and the numbers of those that do not state their own."""
+    """The audits of a project, a table ``[[audit]]`` each, and the numbers of those that do not state their own.
+
+    With `family_wise` the chance of a false alarm, 1 - confidence, is that of a whole check; see `evidence.outcome`.
+    """
 
     audit: tuple[Audit, ...] = ()
     trials: Trials = Options.trials.default
     confidence: Level = Options.confidence.default
     seed: Count = 0
+    family_wise: bool = False
 
     def chosen(self, names: Iterable[str]) -> tuple[Audit, ...]:
         """Return the audits of these names, all if none is given, each with its numbers; `InputError` for others."""

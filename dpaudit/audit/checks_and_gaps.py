@@ -18,6 +18,7 @@ from scipy.special import chdtrc
 from dpaudit.contract import Made, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
+from dpaudit.family_wise import FamilyWise
 from dpaudit.outputs.canonical import canonical
 from dpaudit.record import Count, Frozen, Size, Words
 
@@ -185,7 +186,7 @@ class Meaningless(Frozen, frozen=True, tag="meaningless", tag_field="kind"):
     check: CheckName
 
 
-Gap = AllRaised | Constant | Identical | Powerless | FewRuns | NotLookedAt | Meaningless
+Gap = AllRaised | Constant | Identical | Powerless | FewRuns | NotLookedAt | Meaningless | FamilyWise
 
 
 # A mechanism whose outcomes are nearly all alike has others in no more than this share of the runs.

@@ -58,6 +58,27 @@ class CoinCount(Frozen, frozen=True):
         return cls.of(right, right + wrong, number, rng)
 
 
+def p_value(
+    hits: tuple[int, int],
+    runs: tuple[int, int],
+    count: CoinCount | UnsetType,
+    *,
+    epsilon: float,
+    delta: float,
+    sides: int = 1,
+) -> float:
+    """Return the p-value of a claim that counts give: the least error at which `lower_bound` exceeds its epsilon.
+
+    Up to rounding, as both err to the safe side.
+    """
+    if count is UNSET:
+        (hit, other) = hits
+        (first, second) = runs
+        return float(Melded().p_value(hit, first, other, second, epsilon=epsilon, delta=delta))
+    extra = sum(runs) * delta * sides / 2
+    return float(coin.p_value(count.right, count.guesses, epsilon, delta_runs=extra))
+
+
 def bounds_of_hits(
     hits: Sequence[tuple[int, int]], runs: Sequence[tuple[int, int]], *, delta: float, error: float
 ) -> Array:
@@ -128,6 +149,14 @@ class EventTest(Frozen, frozen=True):
             sides = 1
         return lower_bound(hits, runs, self.count, delta=delta, error=self.error, sides=sides)
 
+    def p_value(self, runs: tuple[int, int], epsilon: float, delta: float) -> float:
+        """Return the p-value of a claim that the counts give, of so many runs on the likelier side and on the other."""
+        hits = (self.hits, self.neighbour_hits)
+        sides = 2
+        if self.opposite is UNSET:  # the guess names one side alone
+            sides = 1
+        return p_value(hits, runs, self.count, epsilon=epsilon, delta=delta, sides=sides)
+
 
 class HolderEvidence(Frozen, frozen=True):
     """The outcome of a test by Holder's inequality of a claim of Renyi or zero-concentrated privacy.
@@ -152,6 +181,11 @@ class HolderEvidence(Frozen, frozen=True):
     def refuted(self) -> bool:
         """Whether the claim is refuted."""
         return self.log_evidence >= -math.log(self.error)
+
+    @property
+    def p_value(self) -> float:
+        """The p-value: 1 / evidence, as the mean of the evidence is at most 1 under the claim."""
+        return min(1.0, math.exp(-max(0.0, self.log_evidence)))
 
 
 class CurveTest(Frozen, frozen=True):

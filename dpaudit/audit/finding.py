@@ -17,15 +17,33 @@ from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, PrivacyVerdict, Relation
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
-from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Outputs, Withheld, is_table
+from dpaudit.events.event import YES_OR_NO, Bets, Cells, Event, Interval, Outputs, Withheld, is_table
 from dpaudit.events.exceptions import by_name
 from dpaudit.events.explicit import choose
 from dpaudit.events.prefixes import likelier_first
 from dpaudit.neighbours.pair_words import SAME, words_and_difference
-from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Unstored, Words
+from dpaudit.record import (
+    Amount,
+    Count,
+    Extended,
+    Frozen,
+    Level,
+    NonNegative,
+    Probability,
+    Share,
+    Size,
+    Unstored,
+    Words,
+)
 from dpaudit.results import AuditFinding
 from dpaudit.withheld import HOW, WITHHELD, Coarse, kind_words
 
+# The other statement of an audit with run times, in its errors: the one that the verdict is not of.
+ALONE = "outputs alone"
+TIMED = "run time"
+OF_RUN_TIME = (ALONE, TIMED)
+# By how much log E must exceed log(1 / gamma): more than rounding can add to it.
+ROUNDING = 1e-6
 # The purposes of runs in each design.
 _BUDGETS = {
     "fixed": {"search", "local", "pilot", "training", "confirmation", "checks"},
@@ -445,6 +463,10 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         The file that the audit went on from, by its links and its digest; only with `continued`.
     dataset : DatasetSize
         The size of the dataset that the pairs were made from, if there is one.
+    log_evidence : float
+        In the sequential design the natural logarithm of the greatest wealth that bets against the claim have had, from
+        1 on: of the grid's epsilons up to the claim, the least one's. Unset in the fixed design, and in findings of an
+        earlier version.
     libraries : dict of str to str
         The versions of the distributions that the mechanism is made of: its own, and those that its module imports,
         in addition to the ones in `versions`. A learner of dpaudit has none.
@@ -493,6 +515,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     continued: Continued | UnsetType = UNSET
     reach: Reach | UnsetType = UNSET
     dataset: DatasetSize | UnsetType = UNSET
+    log_evidence: Extended | UnsetType = UNSET
     libraries: dict[str, str] | UnsetType = UNSET
 
     @property
@@ -501,6 +524,48 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         if self.tested_claim is UNSET:
             return None
         return self.tested_claim
+
+    @property
+    def p_value(self) -> float:
+        r"""The p-value of the claim, over all that the audit tried: the least error at which it is refuted.
+
+        In the fixed design the confirming runs have made tests with p-values p_i at the claim, whose shares w_i of the
+        error were fixed before (w_i = `error` of the test over that of the verdict). A bet by Holder's inequality is
+        one of them; its p-value is 1 over the evidence. In the sequential design it is 1 over the greatest wealth, by
+        Ville's inequality:
+
+        .. math:: p = \min(1, \min_i p_i / w_i) \quad\text{or}\quad p = \min(1, 1 / \max_t E_t) .
+
+        If the claim is true, Pr[p <= a] <= a for every a. The claim is refuted where p is at most the error of the
+        verdict, up to rounding; a check that makes runs meaningless leaves it "no evidence" all the same.
+        """
+        verdict = self.errors["verdict"]
+        # The other statement of an audit with run times could have refuted the claim too.
+        whole = verdict + sum(self.errors.get(name, 0.0) for name in OF_RUN_TIME)
+        if self.design == "sequential":
+            return min(1.0, self._p_value_of_bets() * whole / verdict)
+        witness = self.witness
+        assert witness.trials is not None
+        assert witness.neighbour_trials is not None
+        sides = likelier_first(witness.direction, witness.trials, witness.neighbour_trials)
+        found = 1.0
+        for test in self.tests:
+            runs = likelier_first(test.direction, *sides)
+            found = min(found, test.p_value(runs, self.epsilon, self.delta) * whole / test.error)
+        if self.curve_test is not None and self.curve_test.holder is not None:
+            holder = self.curve_test.holder
+            found = min(found, holder.p_value * whole / holder.error)
+        return found
+
+    def _p_value_of_bets(self) -> float:
+        if self.log_evidence is not UNSET:
+            return math.exp(-max(0.0, self.log_evidence - ROUNDING))
+        # A finding of an earlier version has the wealth on the pair that led, at its end: half of the mean over pairs,
+        # which bets on several are worth at least, is at least this part of it.
+        if not isinstance(self.witness.event, Bets):
+            return 1.0
+        parts = 1 if self.pairs == 1 else 2 * self.pairs
+        return parts * math.exp(-max(0.0, self.witness.event.log_stake))
 
     # Not stored: a finding holds nothing that depends on the machine.
     seconds_a_run = Unstored[float | None](None, "The seconds that a run took, or None if that is not known.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from dpaudit.audit.checks_and_gaps import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.claim_tests import COIN, MELDED, CurveTest, EventTest
@@ -276,6 +276,7 @@ class Outcome:
     tested_claim: CurveTest | None = None
     curve: Curve | None = None
     continued: Continued | None = None
+    log_evidence: float | UnsetType = UNSET
 
 
 @dataclass(frozen=True)
@@ -468,6 +469,7 @@ class Request:
             tested_claim=outcome.tested_claim or UNSET,
             curve=outcome.curve,
             continued=outcome.continued or UNSET,
+            log_evidence=outcome.log_evidence,
         )
 
     def _reach(self, tried: int) -> Reach | None:

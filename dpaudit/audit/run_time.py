@@ -27,7 +27,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as changed
 
 from dpaudit.audit.clock import Clock
-from dpaudit.audit.finding import PrivacyFinding, RunTime
+from dpaudit.audit.finding import ALONE, TIMED, PrivacyFinding, RunTime
 from dpaudit.audit.preflight import Preflight
 from dpaudit.audit.request import Request
 from dpaudit.contract import Made, MadePair, Pair, PrivacyVerdict
@@ -37,9 +37,6 @@ from dpaudit.running.failed_runs import brief
 
 # Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs.
 AUDITS = 3
-# The statements, each with half of the error, by the names that they have where the verdict is of the other.
-ALONE = "outputs alone"
-TIMED = "run time"
 
 
 def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) -> PrivacyFinding:

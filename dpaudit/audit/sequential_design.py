@@ -39,7 +39,7 @@ from msgspec import UNSET, UnsetType
 from dpaudit.audit import eprocess
 from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName, Observations, plausible
 from dpaudit.audit.curve_claims import bet_test
-from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
+from dpaudit.audit.finding import ROUNDING, PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.pair_bets import COMPARED_BATCHES, CellsOfBatch, PairBets, Sides, cells_of, joined
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Outcome, Request
@@ -84,8 +84,6 @@ SEARCH_RATIO = 1.05
 SEARCH_GROWTH = 0.5
 # Runs of a pair at most whose outputs are kept while scores are fitted: more take memory, and fit hardly better.
 KEPT_RUNS = 131_072
-# By how much log E must exceed log(1 / gamma): more than rounding can add to it.
-ROUNDING = 1e-6
 
 
 class Session:
@@ -135,6 +133,7 @@ class Session:
             first.index = 0
             self.bets[0] = first
         self._won = np.stack([bets.log_wealth for bets in self.bets])
+        self._greatest = np.zeros(len(self.grid))
         self.runs_used = self.bet = self.fitted = self.summed = 0
         self.raised: Counter[tuple[str, ...]] = Counter()
 
@@ -159,6 +158,14 @@ class Session:
             return np.asarray(self._won[0])
         mean = eprocess.log_sum_exp(self._won) - math.log(len(self._won))
         return np.asarray(np.logaddexp(self._won.sum(axis=0), mean) - math.log(2))
+
+    @property
+    def against_claim(self) -> float:
+        """The greatest log E so far that all epsilons have had which must be refuted for the claim to be.
+
+        They are those up to the point of the grid just above the claim; see `eprocess.last_before_survivor`.
+        """
+        return float(self._greatest[: self.target + 2].min())
 
     @property
     def not_run(self) -> int:
@@ -315,7 +322,8 @@ class Session:
         bets.settle(sides, live)
         self._won[bets.index] = bets.log_wealth
         # Once rejected is rejected: by Ville's inequality the supremum over all batches has the error.
-        self.refuted |= self.log_evidence >= ROUNDING - math.log(self.gamma)
+        self._greatest = np.maximum(self._greatest, self.log_evidence)
+        self.refuted |= self._greatest >= ROUNDING - math.log(self.gamma)
         bets.learn(sides, outputs)
         if known is None:
             self._reduce_if_due(bets)
@@ -481,6 +489,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         budget={"used": found.runs_used, "allowed": allowed, "checks": request.check_runs},
         errors={"verdict": gamma},
         tested_claim=bet_test(request, found.epsilon_lower, leading),
+        log_evidence=found.against_claim,
         continued=continued,
     )
     different = sum(bets.different for bets in found.bets)

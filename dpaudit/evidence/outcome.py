@@ -1,6 +1,7 @@
 """Adds up the records of a run: which claims are refuted, and which positive controls were detected.
 
-Progress, exit status and every report are views of what stands here, so that no two of them can disagree.
+Progress, exit status and every report are views of what stands here, so that no two of them can disagree. So is what
+becomes of the refuted claims of a run that is asked for one chance of a false alarm over all of them.
 """
 
 from __future__ import annotations
@@ -8,14 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import EVERY_VERDICT, OPEN, PrivacyVerdict, UtilityVerdict, Verdict
 from dpaudit.evidence.records import Fault, PictureFinding, Result, Run
 from dpaudit.evidence.tasks import UtilityArguments, canonical
 from dpaudit.exact.finding import LawFinding
+from dpaudit.family_wise import FamilyWise, adjusted
+from dpaudit.utility.finding import UtilityFinding
 
 # The kinds of audit that test a claim of privacy, and so can detect a positive control.
 PRIVACY_AUDITS = ("exact", "privacy")
 AUDITS = (*PRIVACY_AUDITS, "utility")
+# The kinds of audit whose verdicts are a matter of chance.
+STATISTICAL = ("privacy", "utility")
 ON_CONTROLS = "on controls"
 _BELOW = "at smaller n"
 _OTHERS = {"ledger": "checked", "picture": "drawn"}
@@ -95,6 +104,7 @@ def kind_of(result: Result) -> str:
 
 def outcome(run: Run) -> Outcome:
     """Return the sum of a run."""
+    run = in_family(run)
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in run.results:
         if result.kind in AUDITS:
@@ -133,3 +143,73 @@ def _unseen(found: Sequence[Result]) -> list[str]:
 def detects(results: Sequence[Result]) -> bool:
     """Return whether an audit of privacy among the results detects the leak of the control that they are about."""
     return any(result.kind in PRIVACY_AUDITS and refutes(result) for result in results)
+
+
+def p_value_of(result: Result) -> float | None:
+    """Return the p-value of the claim that a result is about; None where it is about none."""
+    finding = result.finding
+    if isinstance(finding, LawFinding) and finding.claimed_epsilon is None:
+        return None
+    if isinstance(finding, PrivacyFinding | UtilityFinding | LawFinding):
+        return finding.p_value
+    return None
+
+
+def in_family(run: Run) -> Run:
+    """Return a run in which each verdict is that among all claims, if the run was asked for that; else as it is.
+
+    The results that are stored have the verdict that each claim has alone: nothing in their lines changes.
+    """
+    error = run.header.family_wise
+    if error is UNSET:
+        return run
+    done = {result.task for result in run.results}
+    # What has no result yet counts among the claims: whatever it will show, no verdict turns into an accusation by it.
+    missing = [one for one in run.header.plan if one.task not in done and one.learner not in run.header.controls]
+    others = sum(one.kind in STATISTICAL for one in missing) + len(run.header.faults)
+    return replace(run, results=tuple(judged(run.results, error, others)))
+
+
+def judged(results: Sequence[Result], error: float, others: int = 0) -> list[Result]:
+    """Return results in which a claim is refuted only if Holm's procedure refutes it with this error.
+
+    The family are the statistical claims of the results and so many `others` without one. Exact laws err with
+    probability 0, and positive controls, with points below the theorem's n, accuse nobody: none of them counts. A claim
+    that is not refuted alone counts with the p-value 1.
+    """
+    family = [i for i, result in enumerate(results) if _counts(result)]
+    p_values = [_p_value(results[i]) for i in family]
+    found = list(results)
+    for i, p, among in zip(family, p_values, adjusted([*p_values, *[1.0] * others]), strict=False):
+        if refutes(results[i]) and among > error:
+            reason = FamilyWise(p_value=p, adjusted=among, error=error, claims=len(family) + others)
+            found[i] = _left_open(results[i], reason)
+    return found
+
+
+def _counts(result: Result) -> bool:
+    return result.kind in STATISTICAL and result.fault is None and not is_ladder(result)
+
+
+def _p_value(result: Result) -> float:
+    finding = result.finding
+    # A check may leave a small p-value "no evidence": it is then none of the claim.
+    if not refutes(result) or not isinstance(finding, PrivacyFinding | UtilityFinding):
+        return 1.0
+    return finding.p_value
+
+
+def _left_open(result: Result, reason: FamilyWise) -> Result:
+    """Return a result whose refutation does not stand, with the reason."""
+    finding = result.finding
+    if isinstance(finding, PrivacyFinding):
+        open_privacy = replace(
+            finding,
+            verdict=PrivacyVerdict.NO_EVIDENCE,
+            gaps=(*finding.gaps, reason),
+            detectable_epsilon=float("inf"),
+        )
+        return replace(result, finding=open_privacy)
+    assert isinstance(finding, UtilityFinding)
+    open_utility = replace(finding, verdict=UtilityVerdict.UNDECIDED, family=reason)
+    return replace(result, finding=open_utility)

@@ -27,7 +27,7 @@ from dpaudit.events.event import Cells, Event
 from dpaudit.evidence.subjects import Subject
 from dpaudit.evidence.tasks import Arguments
 from dpaudit.exact.finding import LawFinding
-from dpaudit.record import Count, Extended, Frozen, Size, Words
+from dpaudit.record import Count, Extended, Frozen, Share, Size, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION, Finding, versions
 from dpaudit.utility.finding import UtilityFinding
 
@@ -169,6 +169,8 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     - sources: A digest of each piece of code that the results come from, by its name.
     - state: The state of the file.
     - subjects: The files and distributions that were audited; the reference run in ``reports`` lacks them.
+    - family_wise: The chance of a false alarm over all claims together, by Holm's procedure; unset where each has its
+      own. Results have the verdicts that claims have alone.
     - schema_version, streams_version: The versions of the records, and of the addresses of random streams.
     - digest: Over the other bytes of the line.
     """
@@ -185,6 +187,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     schema_version: Literal[2] = SCHEMA_VERSION
     streams_version: int = STREAMS_VERSION
     subjects: tuple[Subject, ...] | UnsetType = UNSET
+    family_wise: Share | UnsetType = UNSET
     digest: str = ""
 
 

@@ -100,6 +100,11 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
     worst_output: str | UnsetType = UNSET
     worst_code: int | UnsetType = UNSET
 
+    @property
+    def p_value(self) -> float:
+        """0.0 where the claim is refuted, which is no matter of chance here, else 1.0."""
+        return float(self.verdict != PrivacyVerdict.VIOLATION)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.grade == Grade.STATISTICAL:
@@ -201,6 +206,11 @@ class SupremumFinding(AuditFinding, kw_only=True, frozen=True, tag="supremum"):
     proved_value: NonNegative | None = None
     proof_refuted: bool = False
     claim_id: str = ""
+
+    @property
+    def p_value(self) -> float:
+        """0.0 where the claim is refuted, which is no matter of chance here, else 1.0."""
+        return float(self.verdict != PrivacyVerdict.VIOLATION)
 
     @property
     def share(self) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
-from dpaudit.evidence.outcome import AUDITS, outcome
+from dpaudit.evidence.outcome import AUDITS, in_family, outcome
 from dpaudit.evidence.records import Failure, Fault, LedgerRow, Listed, PictureFinding, Result, Run
 from dpaudit.evidence.tasks import canonical
 from dpaudit.report.view import AuditedMechanism, Row, mechanisms, view_of
@@ -81,6 +81,7 @@ def shown_of(summary: Summary) -> tuple[list[AuditedMechanism], list[AuditedMech
 
 def summarise(run: Run) -> Summary:
     """Return the view of a run."""
+    run = in_family(run)
     found = outcome(run)
     results = sorted(run.results, key=lambda result: result.index)
     every = _rows(run, results)

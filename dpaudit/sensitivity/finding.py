@@ -134,6 +134,11 @@ class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noi
     witness: Moved | None = None
     grade: Grade = Grade.EXACT
 
+    @property
+    def p_value(self) -> float:
+        """0.0 where the claim is refuted, which is no matter of chance here, else 1.0."""
+        return float(self.verdict != PrivacyVerdict.VIOLATION)
+
 
 class SensitivityFinding(AuditFinding, kw_only=True, frozen=True, tag="sensitivity"):
     """The finding of `audit_sensitivity` on a function: distances are computed without noise, so that one is a proof.
@@ -182,3 +187,8 @@ class SensitivityFinding(AuditFinding, kw_only=True, frozen=True, tag="sensitivi
     relation: Relation | None
     witness: Moved | None = None
     grade: Grade = Grade.EXACT
+
+    @property
+    def p_value(self) -> float:
+        """0.0 where the claim is refuted, which is no matter of chance here, else 1.0."""
+        return float(self.verdict != PrivacyVerdict.VIOLATION)

@@ -6,9 +6,11 @@ from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from dpaudit.contract import OF_LAWS, OF_UTILITY, SETTINGS, CaseFamily, Grade, UtilityVerdict
 from dpaudit.errors import InputError
+from dpaudit.family_wise import FamilyWise
 from dpaudit.record import Count, Frozen, Level, Probability, Size, Words
 from dpaudit.results import AuditFinding
 
@@ -48,6 +50,8 @@ class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
         The definition of a failure, in words.
     best_error : float or None
         In the setting "agnostic", the exact error of the best concept, over which the excess is counted.
+    family : FamilyWise
+        Why a refutation does not stand among the other claims of a command; unset for all other findings.
     """
 
     verdicts: ClassVar[tuple[UtilityVerdict, ...]] = OF_UTILITY
@@ -69,11 +73,35 @@ class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
     grade: Grade = Grade.STATISTICAL
     failure: str = ""
     best_error: Probability | None = None
+    family: FamilyWise | UnsetType = UNSET
+
+    @property
+    def p_value(self) -> float:
+        r"""The p-value of the claim: the least error, 1 - confidence, at which the lower end exceeds beta.
+
+        With F failures in N runs it is that of the exact binomial test, times 1 / w for the part w of the error that
+        the test of this side has at this look:
+
+        .. math:: p = \min(1, \Pr[\mathrm{Bin}(N, \beta) \ge F] / w), \qquad
+                  w = \Pr[\mathrm{Bin}(N, \mathrm{lower}) \ge F] / (1 - \mathrm{confidence}) .
+
+        With one look w is 1/2, up to rounding. It is 1 where nothing failed.
+        """
+        if not self.failures or not self.failure_lower:
+            return 1.0
+        from scipy.special import betainc
+
+        k = self.failures
+        rest = self.trials - k + 1
+        part = float(betainc(k, rest, self.failure_lower)) / (1 - self.confidence)
+        return min(1.0, float(betainc(k, rest, self.beta)) / part)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")
+        if self.family is not UNSET and self.verdict != UtilityVerdict.UNDECIDED:
+            raise InputError.of("verdict", str(self.verdict), "undecided where a refutation does not stand")
 
 
 class WorstCase(Frozen, frozen=True, kw_only=True):

@@ -38,6 +38,7 @@ FLOORS = {
             "record",
             "hooks",
             "results",
+            "family_wise",
         ),
         ("seeding", "arguments", "folders", "progress"),
         ("places",),
@@ -204,6 +205,12 @@ def test_listing_loads_nothing_heavier_than_numpy_and_what_draws_the_table() -> 
 def test_what_audits_loads_no_library_that_few_audits_need() -> None:
     few = {"pandas", "sklearn", "matplotlib", "statsmodels", "jinja2", "flint"}
     assert not loaded("import dpaudit.evidence.perform, dpaudit.app.subject") & few
+
+
+def test_an_audit_and_its_p_value_load_no_statsmodels() -> None:
+    audit = "dpaudit.audit_privacy(lambda x, rng: x + rng.normal(), [(0, 1)], trials=200, epsilon=1.0)"
+    assert "statsmodels" not in loaded(f"import dpaudit; {audit}.p_value")
+    assert "statsmodels" in loaded("from dpaudit.family_wise import adjusted; adjusted([0.1, 0.2])")
 
 
 def test_no_file_reads_a_pickle() -> None:

@@ -9,7 +9,7 @@ __all__ = ["numbers_of", "same"]
 
 WORDS = {
     "caption", "checks", "compared", "decoded", "differs", "digest", "epsilon_at_claim", "error_type", "event", "fault",
-    "index", "label", "plain", "source", "versions", "worst_code", "worst_output",
+    "index", "label", "log_evidence", "plain", "source", "versions", "worst_code", "worst_output",
 }  # fmt: skip
 """Fields that hold words, the place in a file, the versions of libraries, or what these runs did not look at yet."""
 

@@ -90,7 +90,9 @@ def test_every_field_is_required_as_it_is_always_written(kind):
             "reach",
             "dataset",
             "libraries",
+            "log_evidence",
         },
+        UtilityFinding: {"family"},
         Witness: {"digest", "difference", "opposite", "count", "plain"},
         LawFinding: {"worst_code", "worst_output"},
     }.get(kind, set())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dpaudit.contract import CurveClaim, Relation, Verdict
+from dpaudit.family_wise import FamilyWise
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.view import FindingView
 
@@ -80,3 +81,14 @@ def claim_cell(epsilon: float, delta: float) -> str:
     if delta == 0:
         return value_text(epsilon)
     return f"({value_text(epsilon)}, {value_text(delta)})"
+
+
+def family_words(found: FamilyWise) -> str:
+    """Return why a claim that is refuted alone is not refuted among all claims of a command."""
+    alone = significant(found.p_value, "up", digits=BRIEF_DIGITS)
+    among = significant(found.adjusted, "up", digits=BRIEF_DIGITS)
+    claims = plural(found.claims, "claim")
+    return (
+        f"alone the claim is refuted (p = {alone}), but not among {claims}: p = {among} by Holm's procedure, above "
+        f"{significant(found.error)}"
+    )

@@ -17,6 +17,7 @@ from dpaudit.audit.request import Budget
 from dpaudit.contract import CurveClaim, Direction, OriginKind, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import in_python
 from dpaudit.events.event import Cells, Withheld
+from dpaudit.family_wise import FamilyWise
 from dpaudit.outputs.canonical import TIMED_OUT
 from dpaudit.report.about import about_view
 from dpaudit.report.glossary import OFTEN
@@ -30,6 +31,7 @@ from dpaudit.report.words.claims import (
     curve_claim_parts,
     curve_claim_words,
     factor,
+    family_words,
     tested_claim,
     times_words,
 )
@@ -351,6 +353,8 @@ def gap_words(gap: Gap) -> str:
             return f"not looked at: {', '.join(gap.parts)}"
         case gaps.Meaningless():
             return _DEPENDS[gap.check]
+        case FamilyWise():
+            return family_words(gap)
 
 
 def _needed_trials(finding: PrivacyFinding) -> int:
@@ -361,7 +365,7 @@ def _needed_trials(finding: PrivacyFinding) -> int:
             case gaps.FewRuns():
                 # The least that could refute the claim detects next to nothing: ten times as many are advised.
                 needed = max(needed, _MANY_TRIALS, 10 * gap.trials, 10 * finding.trials)
-            case gaps.Powerless() | gaps.Constant(varied=True):
+            case gaps.Powerless() | gaps.Constant(varied=True) | FamilyWise():
                 needed = max(needed, _MANY_TRIALS, 10 * finding.trials)
     return needed
 
@@ -370,7 +374,7 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: ParameterWriter) -> str:
     """Return what closes a gap; empty where it is more runs, for which there is one sentence."""
     match gap:
         # More runs close these three together, and `_more_runs` says how many.
-        case gaps.FewRuns() | gaps.Powerless() | gaps.Constant(varied=True):
+        case gaps.FewRuns() | gaps.Powerless() | gaps.Constant(varied=True) | FamilyWise():
             return ""
         case gaps.Constant() if finding.recorded:
             return "record outputs on inputs on which they vary"

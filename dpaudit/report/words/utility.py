@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from dpaudit.contract import FIXED_SETTINGS, Grade, UtilityVerdict
 from dpaudit.errors import in_python
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, said
 from dpaudit.report.view import ParameterWriter
-from dpaudit.report.words.claims import BRIEF_DIGITS
+from dpaudit.report.words.claims import BRIEF_DIGITS, family_words
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding, WorstCase
 
 # Points of a case that are listed.
@@ -28,7 +30,9 @@ def shows(finding: UtilityFinding) -> str:
 def reasons(finding: UtilityFinding, shown: ParameterWriter = in_python) -> Lines:
     """Return what shows the verdict, and what to do where it stays open."""
     lines = [("because", because(finding))]
-    if finding.verdict == UtilityVerdict.UNDECIDED:
+    if finding.family is not UNSET:
+        lines.append(("undecided", family_words(finding.family)))
+    elif finding.verdict == UtilityVerdict.UNDECIDED:
         more = shown("trials", str(10 * finding.trials))
         lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
     return lines

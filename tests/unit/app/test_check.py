@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import os
 import sys
@@ -11,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from dpaudit.app.check import check, estimate
-from dpaudit.app.comparison import check_text
+from dpaudit.app import main
+from dpaudit.app.check import among_all, check, estimate
+from dpaudit.app.comparison import check_text, read_rows
 from dpaudit.app.rows import ClaimRow
 from dpaudit.app.settings import Accepted, read_project
 from dpaudit.app.subject import prepared
@@ -302,3 +304,61 @@ def test_a_wrong_dataset_says_why_in_its_row(project: Path, entry: str, told: st
     found = row_in(project, "one")
     assert found.verdict == TaskVerdict.FAILED
     assert told in found.why
+
+
+FAMILY = """
+trials = 2000
+confidence = 0.9
+family_wise = true
+""" + "".join(
+    f'\n[[audit]]\nname = "{name}"\nmechanism = "rr.py:response"\nepsilon = {epsilon}\n{more}\n'
+    for name, epsilon, more in (
+        ("first", 1.2, ""),
+        ("near", 1.04, ""),  # alone p = 0.046: above 0.1 / 4, where Holm's procedure stands after one refutation
+        ("broken", 0.5, ""),
+        ("bets", 0.5, "sequential = true"),
+        ("last", 1.2, ""),
+    )
+)
+
+
+def test_a_family_refutes_what_stands_among_all_claims(project: Path) -> None:
+    project.write_text(FAMILY)
+    checked = list(check(project))
+    alone = {one.row.name: one.row for one in checked}
+    among = {one.row.name: one.row for one in among_all(project, checked, 5, None)}
+    assert alone["near"].verdict == "violation"
+    assert 0.025 < alone["near"].p_value <= 0.1
+    assert {name: str(row.verdict) for name, row in among.items()} == {
+        "first": "consistent",
+        "near": "no evidence",
+        "broken": "violation",
+        "bets": "violation",
+        "last": "consistent",
+    }
+    assert "among 5 claims" in among["near"].why
+    # Bets go on until they stand among all claims: alone they would have stopped at p = 0.1.
+    assert alone["bets"].p_value <= 0.1 / 5
+    assert among_all(project, checked, 5, False) == checked
+
+
+def test_audits_that_were_not_made_count_among_the_claims(project: Path) -> None:
+    project.write_text(FAMILY)
+    checked = list(check(project, ["near"], family_wise=False))
+    assert among_all(project, checked, 2, True)[0].row.verdict == "violation"
+    assert among_all(project, checked, 3, True)[0].row.verdict == "no evidence"
+
+
+def test_the_command_and_its_report_judge_the_family(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project.parent)
+    project.write_text(FAMILY)
+    assert main(["check", "near", "first", "last", "--quiet", "--json", "--out", "found.json"]) == 3
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["verdict"] for row in rows] == ["no evidence", "consistent", "consistent"]
+    assert rows[0]["p_value"] > 0.1 / 3
+    assert [row.verdict for row in read_rows("found.json")] == ["no evidence", "consistent", "consistent"]
+    assert main(["report", "found.json"]) == 3
+    assert "by Holm's procedure" in capsys.readouterr().out
+    assert main(["check", "near", "first", "last", "--quiet", "--no-family-wise"]) == 1
