@@ -33,6 +33,12 @@ _DECLARED: dict[str, Option[int] | Option[float]] = {
 _DEFAULTS = {name: one.default for name, one in _DECLARED.items()} | {"trials": 20_000}
 _PREFIX = "dpaudit_"
 _ERROR = f"{_PREFIX}error"
+_FAMILY_WISE = f"{_PREFIX}family_wise"
+# The fixtures by which a test makes audits.
+_FIXTURES = {"assert_private", "assert_utility"}
+# The tests of a session that may make audits, and the audits that a test has made.
+_TESTS = pytest.StashKey[int]()
+_MADE = pytest.StashKey[int]()
 
 
 _Finding = TypeVar("_Finding")
@@ -53,6 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         text = f"{_DECLARED[name].help} (default: {_PREFIX}{name} of the configuration, else {default})"
         group.addoption(f"--dpaudit-{name}", type=type(default), help=text)
         parser.addini(f"{_PREFIX}{name}", f"{_DECLARED[name].help} (default: {default})", default=str(default))
+    text = "let 1 - confidence be the chance of a false alarm of the whole session (default: of each audit)"
+    parser.addini(_FAMILY_WISE, text, type="bool", default=False)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -160,6 +168,36 @@ def _failed(data: ConjectureData) -> bool:
     return str(getattr(getattr(data, "status", None), "name", "")) == "INTERESTING"
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Count the tests that may make audits: each worker of xdist collects all of them, so that all count the same."""
+    session.config.stash[_TESTS] = sum(map(_may_audit, session.items))
+
+
+def _may_audit(item: pytest.Item) -> bool:
+    return not _FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+
+
+def _confidence(item: pytest.Item, own: float) -> float:
+    """Return the confidence of the next audit of a test.
+
+    Where the session has one chance of a false alarm, 1 - confidence of the settings, each test that may make audits
+    has an equal part of it, and the k-th audit of a test the part 1 / (k (k + 1)) of that: they add up to 1 however
+    many there are. A test is reported before the next one runs, so that no part depends on what others found. An audit
+    with a smaller error of its own keeps it.
+    """
+    if not item.config.getini(_FAMILY_WISE):
+        return own
+    if not _may_audit(item):
+        raise pytest.UsageError(
+            f"{_FAMILY_WISE} divides the error by the tests that name assert_private or assert_utility as an argument, "
+            f"and {item.name} does not"
+        )
+    number = item.stash.get(_MADE, 0) + 1
+    item.stash[_MADE] = number
+    error = 1 - float(_settings(item.config)["confidence"])
+    return max(own, 1 - error / item.config.stash[_TESTS] / (number * (number + 1)))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Note which test runs: the fixtures are those of the session, as hypothesis wants it."""
@@ -213,9 +251,14 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
             from dpaudit.running.processes import runs_apart
 
             _check_names(arguments, audit_privacy, "allow_no_evidence")
+
+            def audited() -> PrivacyFinding:
+                own = {**chosen, "confidence": _confidence(item, chosen["confidence"])}
+                return audit_privacy(mechanism, pairs, **own)
+
             # A mechanism that ends its process would end the whole session.
             with runs_apart():
-                finding, made = item.stash[_AUDITS].finding(lambda: audit_privacy(mechanism, pairs, **chosen))
+                finding, made = item.stash[_AUDITS].finding(audited)
         if made:
             _record(item, finding, "epsilon_lower", "epsilon", "detectable_epsilon")
             for text in _limits(finding):
@@ -255,7 +298,9 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
             from dpaudit.utility.finding import UtilityFinding
 
             def audited() -> UtilityFinding:
-                made = in_own_process(lambda: as_json(audit_utility(*given, **chosen)))
+                # Counted here: what the other process counts is lost with it.
+                own = {**chosen, "confidence": _confidence(item, chosen["confidence"])}
+                made = in_own_process(lambda: as_json(audit_utility(*given, **own)))
                 found: UtilityFinding = decode(made, UtilityFinding)
                 return found
 

@@ -414,3 +414,47 @@ def test_it(assert_private):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 def test_a_mechanism_that_ends_its_process_does_not_end_the_session(pytester: pytest.Pytester) -> None:
     run(pytester, CRASHES, FEW).assert_outcomes(passed=1)
+
+
+FAMILY = """
+def confidence(assert_private):
+    finding = assert_private(response, [(0, 1)], epsilon=1.2, allow_no_evidence=True)
+    return finding.confidence
+
+@pytest.mark.parametrize("number", range(3))
+def test_one_audit(assert_private, number):
+    assert abs(1 - confidence(assert_private) - 0.1 / 5 / 2) < 1e-12
+
+def test_two_audits(assert_private):
+    assert abs(1 - confidence(assert_private) - 0.1 / 5 / 2) < 1e-12
+    assert abs(1 - confidence(assert_private) - 0.1 / 5 / 6) < 1e-12
+
+@pytest.fixture
+def audited(assert_private):
+    return assert_private(response, [(0, 1)], epsilon=0.5, confidence=0.9999, allow_no_evidence=True)
+
+def test_a_violation_is_found_by_a_fixture(audited):
+    pass
+
+def test_no_audit():
+    pass
+
+def test_not_counted(request):
+    request.getfixturevalue("assert_private")(response, [(0, 1)], epsilon=1.2)
+"""
+IN_ALL = "[pytest]\ndpaudit_family_wise = true\ndpaudit_confidence = 0.9\n"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_family_divides_the_error_among_the_tests(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
+    pytester.makeini(IN_ALL)
+    pytester.makepyfile(MECHANISMS + FAMILY)
+    if workers:
+        pytest.importorskip("xdist")
+        result = pytester.runpytest_subprocess(*QUIET[:2], *QUIET[4:], *workers, FEW)
+    else:
+        result = pytester.runpytest_inprocess(*QUIET, FEW)
+    result.assert_outcomes(passed=5, failed=1, errors=1)
+    result.stdout.fnmatch_lines(["*test_not_counted does not*"])
+    # Four halves of a fifth, a sixth of one, and the audit with a smaller error of its own.
+    result.stdout.fnmatch_lines(["dpaudit: 6 audits, chance of a false alarm at most 0.04343333333*"])
