@@ -15,6 +15,7 @@ from dpaudit.audit.checks_and_gaps import Answer, Check, CheckName
 from dpaudit.audit.finding import PowerAt
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind
+from dpaudit.family_wise import FamilyWise
 from dpaudit.record import decode
 from dpaudit.report import console, html
 from dpaudit.report import json as json_report
@@ -218,6 +219,10 @@ GAPS = [
     (gaps.Powerless(), "these runs would have detected no leak, however large"),
     (gaps.NotLookedAt(("output[2]", "dtype")), "not looked at: output[2], dtype"),
     (gaps.Meaningless(CheckName.WORKERS), "workers repeat each other's streams"),
+    (
+        FamilyWise(p_value=0.0004, adjusted=0.002, error=0.001, claims=5),
+        "alone the claim is refuted (p = 0.0004), but not among 5 claims: p = 0.002 by Holm's procedure, above 0.001",
+    ),
 ]
 
 
