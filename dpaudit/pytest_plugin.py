@@ -185,7 +185,7 @@ def _confidence(item: pytest.Item, own: float) -> float:
     many there are. A test is reported before the next one runs, so that no part depends on what others found. An audit
     with a smaller error of its own keeps it.
     """
-    if not item.config.getini(_FAMILY_WISE):
+    if not _in_family(item.config):
         return own
     if not _may_audit(item):
         raise pytest.UsageError(
@@ -196,6 +196,14 @@ def _confidence(item: pytest.Item, own: float) -> float:
     item.stash[_MADE] = number
     error = 1 - float(_settings(item.config)["confidence"])
     return max(own, 1 - error / item.config.stash[_TESTS] / (number * (number + 1)))
+
+
+def _in_family(config: pytest.Config) -> bool:
+    """Return whether the audits of a session have one chance of a false alarm together."""
+    try:
+        return bool(config.getini(_FAMILY_WISE))
+    except (ValueError, TypeError, pytest.UsageError):
+        raise pytest.UsageError(f"{_FAMILY_WISE} of the configuration must be true or false") from None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -193,14 +193,21 @@ def _prepared(audit: Audit, root: Path) -> AbstractContextManager[Prepared]:
     return prepared(audit.mechanism, audit, audit.seed or 0, root, audit.parameters)
 
 
+def _stricter(audit: Audit, error: float) -> Audit:
+    """Return an audit by bets with at most this error."""
+    return replace(audit, sequential=True, confidence=max(audit.confidence or 0.0, 1 - error))
+
+
 def _checked(
     audit: Audit, root: Path, audited: Callable[[Prepared], PrivacyFinding], strict: float | None
 ) -> Checked:
-    """Return what an audit finds.
+    """Return what an audit finds; where it is one of many claims, `strict` is the error of their strictest test.
 
-    Bets end once they refute the claim alone, which is no evidence that it is refuted among many. Those that do so with
-    a greater error than `strict` are made again, with this one.
+    Bets end once they refute the claim, so that their error is `strict` from the beginning. Where only the mechanism's
+    speed shows that it is bet against, and the claim is refuted, the bets are made again.
     """
+    if strict is not None and audit.sequential:
+        audit = _stricter(audit, strict)
     results: tuple[Result, ...] = ()
     try:
         with _prepared(audit, root) as subject:
@@ -209,9 +216,9 @@ def _checked(
                 results = (_exact(audit, subject),)
             finding = audited(subject)
             bet = finding.design == "sequential" and finding.verdict == PrivacyVerdict.VIOLATION
-            if strict is not None and bet and finding.p_value > strict:
-                again = replace(audit, sequential=True, confidence=1 - strict)
-                return _checked(again, root, audited, None)
+            # Whatever the first p-value is: to choose between two would give the claim two chances of a false alarm.
+            if strict is not None and bet and not audit.sequential:
+                return _checked(_stricter(audit, strict), root, audited, None)
             results = (*results, _result(audit, subject, subject.arguments(), finding))
     except DpauditError as error:
         return _failed(audit, str(error))

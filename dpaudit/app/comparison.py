@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from dpaudit.app.kept import LAST
@@ -22,7 +23,7 @@ from dpaudit.evidence.records import Result, Run
 from dpaudit.evidence.store import FILENAME, load_run
 from dpaudit.evidence.tasks import UtilityArguments
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.columns import PRIVACY, Numbers, cells_of, columns_of, heads_of
+from dpaudit.report.columns import P_VALUE, PRIVACY, Numbers, cells_of, columns_of, heads_of
 from dpaudit.report.glossary import CATCHES, VISIBLE
 from dpaudit.report.json import Report, run_in
 from dpaudit.report.numbers import plural, significant, value_text
@@ -237,17 +238,26 @@ WIDTH = 80
 CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
 
 
-def check_text(found: Sequence[ClaimRow], color: bool = False, width: int = WIDTH) -> str:
-    """Return what a check found as a table, with a line for each mechanism that needs attention."""
-    shown: list[Numbers] = [one.numbers and {**one.numbers, "curve_claim": one.curve_claim or ""} for one in found]
-    columns = columns_of(shown, PRIVACY)
+def check_text(found: Sequence[ClaimRow], color: bool = False, width: int = WIDTH, promise: str = "") -> str:
+    """Return what a check found as a table, with a line for each mechanism that needs attention.
+
+    Where claims are judged together, `promise` says how often any is accused falsely, and the table has their p-values.
+    """
+    shown: list[Numbers] = []
+    for one in found:
+        numbers: Numbers = one.numbers and {**one.numbers, "curve_claim": one.curve_claim or ""}
+        if promise and one.p_value is not UNSET:
+            numbers = {**numbers, "p_value": one.p_value}
+        shown.append(numbers)
+    columns = columns_of(shown, (*PRIVACY, P_VALUE))
     cells = []
     for one, own in zip(found, shown, strict=True):
         cells.append([*cells_of(one.verdict, one.name, columns, own or None), _word(one)])
     heads = [*heads_of("mechanism", columns), Head("verdict", "word")]
     lines = table(heads, cells, [style_of(one.verdict, "blue") for one in found], width, color)
     sums = f"{plural(len(found), 'claim')}: {tally([one.verdict for one in found])}."
-    return "\n".join([*lines, CATCHES, sums, *_remarks(found, width)]) + "\n"
+    notes = [CATCHES, *textwrap.wrap(promise, width)]
+    return "\n".join([*lines, *notes, sums, *_remarks(found, width)]) + "\n"
 
 
 def _word(one: ClaimRow) -> str:

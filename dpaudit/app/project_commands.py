@@ -122,7 +122,7 @@ def check(asked: CheckOptions) -> int:
         return _estimated(settings, asked)
     checked = _checked(settings, asked)
     # Printed before any file is written: what cannot be written changes nothing of what was found.
-    say(_rows_text(checked, asked.json))
+    say(_rows_text(checked, asked, settings))
     status = exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
     if (out := asked.out) is not None:
         status = written(status, lambda: write_report(_run(asked, settings, checked), out))
@@ -177,7 +177,7 @@ def _checked(settings: Path, asked: CheckOptions) -> list[Checked]:
         # Those that were not made count among the claims all the same.
         checked = among_all(settings, checked, len(chosen), asked.family_wise)
         if checked:
-            say(_rows_text(checked, asked.json))
+            say(_rows_text(checked, asked, settings))
         # The first note says what there is, the next one is the command that makes the rest.
         stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
         done = {one.row.name for one in checked}
@@ -188,13 +188,22 @@ def _checked(settings: Path, asked: CheckOptions) -> list[Checked]:
     return among_all(settings, checked, len(chosen), asked.family_wise)
 
 
-def _rows_text(checked: Sequence[Checked], as_json: bool) -> str:
+def _rows_text(checked: Sequence[Checked], asked: CheckOptions, settings: Path) -> str:
+    from dpaudit.app.check import family_error
     from dpaudit.app.comparison import check_text
+    from dpaudit.app.settings import read_project
+    from dpaudit.report.words.claims import family_promise
 
     rows = [one.row for one in checked]
-    if as_json:
+    if asked.json:
         return json_lines(rows)
-    return check_text(rows, wants_color(), width_of(output()))
+    project = read_project(settings)
+    error = family_error(project, asked.family_wise)
+    promise = ""
+    if error is not None:
+        # Those that were not made, as after an interruption, count too.
+        promise = family_promise(error, len(project.chosen(asked.names)))
+    return check_text(rows, wants_color(), width_of(output()), promise)
 
 
 def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run:

@@ -247,6 +247,12 @@ def different(data: Tally, neighbour: Tally) -> int:
     return both.total() - max(both.values(), default=0)
 
 
+def few_runs(confirming: int, least: int) -> FewRuns:
+    """Return the gap where so many runs on each side decided, and it takes `least` to refute the claim at all."""
+    # A fifth of the trials of one pair chooses the event (`request.TRAINING_SHARE`): confirmation has four fifths.
+    return FewRuns(confirming, least, -(-least * 5 // 4) + 1)
+
+
 def gaps_of(
     seen: Observations,
     *,
@@ -277,8 +283,7 @@ def gaps_of(
     if all(map(identical, pairs)):
         found.append(Identical(len(pairs)))
     if confirming < least:
-        # A fifth of the trials of one pair chooses the event (`request.TRAINING_SHARE`): confirmation has four fifths.
-        found.append(FewRuns(confirming, least, -(-least * 5 // 4) + 1))
+        found.append(few_runs(confirming, least))
     elif math.isinf(detectable):
         found.append(Powerless())
     if not_looked_at:

@@ -279,6 +279,13 @@ class Outcome:
     log_evidence: float | UnsetType = UNSET
 
 
+def least_runs(epsilon: float, delta: float, gamma: float) -> int:
+    """Return the least number of runs a side that can refute a claim at all, by one test with the error gamma."""
+    if delta:
+        return trials_needed(Melded(), epsilon=epsilon, delta=delta, gamma=gamma)
+    return -(-guesses_needed(epsilon, gamma) // 2)
+
+
 @dataclass(frozen=True)
 class Request:
     """A black-box audit with all its arguments resolved.
@@ -374,11 +381,7 @@ class Request:
     @property
     def least_runs(self) -> int:
         """The least number of runs a side that can refute the claim at all: by one test that has all of the error."""
-        claim = self.claim
-        gamma = self.verdict_gamma
-        if claim.delta:
-            return trials_needed(Melded(), epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
-        return -(-guesses_needed(claim.epsilon, gamma) // 2)
+        return least_runs(self.claim.epsilon, self.claim.delta, self.verdict_gamma)
 
     def finding(
         self,

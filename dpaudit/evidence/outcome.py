@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from dpaudit.audit.checks_and_gaps import Gap, Powerless, few_runs
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.request import least_runs
 from dpaudit.contract import EVERY_VERDICT, OPEN, PrivacyVerdict, UtilityVerdict, Verdict
+from dpaudit.errors import InputError
 from dpaudit.evidence.records import Fault, PictureFinding, Result, Run
 from dpaudit.evidence.tasks import UtilityArguments, canonical
 from dpaudit.exact.finding import LawFinding
@@ -163,11 +166,22 @@ def in_family(run: Run) -> Run:
     error = run.header.family_wise
     if error is UNSET:
         return run
+    return replace(run, results=tuple(judged(run.results, error, _without_result(run))))
+
+
+def family_size(run: Run) -> int:
+    """Return how many claims of a run are judged together where it has one chance of a false alarm."""
+    return sum(map(_counts, run.results)) + _without_result(run)
+
+
+def _without_result(run: Run) -> int:
+    """Return how many claims have no result yet.
+
+    They count among the claims: whatever they will show, no verdict turns into an accusation by it.
+    """
     done = {result.task for result in run.results}
-    # What has no result yet counts among the claims: whatever it will show, no verdict turns into an accusation by it.
     missing = [one for one in run.header.plan if one.task not in done and one.learner not in run.header.controls]
-    others = sum(one.kind in STATISTICAL for one in missing) + len(run.header.faults)
-    return replace(run, results=tuple(judged(run.results, error, others)))
+    return sum(one.kind in STATISTICAL for one in missing) + len(run.header.faults)
 
 
 def judged(results: Sequence[Result], error: float, others: int = 0) -> list[Result]:
@@ -184,6 +198,8 @@ def judged(results: Sequence[Result], error: float, others: int = 0) -> list[Res
         if refutes(results[i]) and among > error:
             reason = FamilyWise(p_value=p, adjusted=among, error=error, claims=len(family) + others)
             found[i] = _left_open(results[i], reason)
+        else:
+            found[i] = _seeing(results[i], error / (len(family) + others))
     return found
 
 
@@ -197,6 +213,29 @@ def _p_value(result: Result) -> float:
     if not refutes(result) or not isinstance(finding, PrivacyFinding | UtilityFinding):
         return 1.0
     return finding.p_value
+
+
+def _seeing(result: Result, error: float) -> Result:
+    """Return a result as it is if its runs can refute the claim at all with this error; else without evidence."""
+    finding = result.finding
+    if not isinstance(finding, PrivacyFinding) or finding.verdict != PrivacyVerdict.CONSISTENT:
+        return result
+    # Bets, and those against a curve, are not of a fixed number of runs.
+    if finding.design != "fixed" or finding.curve_test is not None:
+        return result
+    gap: Gap
+    try:
+        least = least_runs(finding.epsilon, finding.delta, error)
+    except InputError:
+        # It would take more runs than any audit makes.
+        gap = Powerless()
+    else:
+        if finding.confirmation_trials >= least:
+            return result
+        gap = few_runs(finding.confirmation_trials, least)
+    gaps = (*finding.gaps, gap)
+    silent = replace(finding, verdict=PrivacyVerdict.NO_EVIDENCE, gaps=gaps, detectable_epsilon=float("inf"))
+    return replace(result, finding=silent)
 
 
 def _left_open(result: Result, reason: FamilyWise) -> Result:

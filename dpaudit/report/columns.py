@@ -75,22 +75,30 @@ class Column(NamedTuple):
         return significant(value, towards, digits=3, apart_from=apart, error=error, infinity=infinity)
 
 
+P_VALUE = Column("p_value", "p", "p", "privacy", "up")
 COLUMNS = (
     Column("claimed_epsilon", "claimed\nepsilon", "claimed ε", "privacy", "given", absent="none"),
     Column("claimed_delta", "claimed\ndelta", "claimed δ", "privacy", "given"),
     Column("exact_epsilon", "exact\nepsilon", "exact ε", "privacy", apart="claimed_epsilon"),
     Column("epsilon_lower", "found\n>=", "found ε ≥", "privacy", "down", "claimed_epsilon"),
     Column("detectable_epsilon", "would\ncatch>=", "would catch ε ≥", "privacy", "up", "claimed_epsilon"),
+    P_VALUE,
     Column("failure_rate", "fails\n%", "fails, %", "accuracy", apart="beta", scale=100),
     Column("failure_upper", "interval\n%", "interval, %", "accuracy", apart="beta", scale=100, low="failure_lower"),
     Column("beta", "allowed\n%", "allowed, %", "accuracy", scale=100),
+    Column("failure_p_value", "p of\nfails", "p of fails", "accuracy", "up"),
 )
 """The claim, the exact epsilon at the claimed delta, what runs found and would have detected; the failure rate of the
-worst hard case, its interval, and what is allowed."""
+worst hard case, its interval, and what is allowed; p-values only of claims that are judged together."""
 
+_P_VALUES = ("p_value", "failure_p_value")
 # The numbers of every mechanism, None where nothing was audited: those of columns, and those that columns need.
-_NUMBERS = (*(column.name for column in COLUMNS), "exact_epsilon_error", "failure_lower")
-PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
+_NUMBERS = (
+    *(column.name for column in COLUMNS if column.name not in _P_VALUES),
+    "exact_epsilon_error",
+    "failure_lower",
+)
+PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy" and column != P_VALUE)
 
 
 def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
@@ -116,6 +124,10 @@ def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
         found["failure_lower"] = accurate.utility.failure_lower
         found["failure_upper"] = accurate.utility.failure_upper
         found["beta"] = accurate.utility.beta
+    if tested.in_family and tested.blackbox is not None:
+        found["p_value"] = tested.blackbox.p_value
+    if accurate.in_family and accurate.utility is not None:
+        found["failure_p_value"] = accurate.utility.p_value
     if (curve := tested.curve) is not None:
         able = curve.detectable_mu
         # With a gap the audit could have seen nothing, whatever the event tested would show.
@@ -166,7 +178,7 @@ def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, 
         # A column of zeros says nothing, nor does the delta of a point that was tested of a curve.
         left = {"claimed_delta"}
     for column in columns:
-        optional = column.promise == "accuracy" or column.name == "exact_epsilon"
+        optional = column.promise == "accuracy" or column.name in ("exact_epsilon", "p_value")
         if optional and all(one.get(column.name) is None for one in numbers):
             left.add(column.name)
     return [column for column in columns if column.name not in left and (whole or not column.low)]

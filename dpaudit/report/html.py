@@ -181,7 +181,7 @@ def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, A
     numbers = numbers_of(mechanism)
     return {
         "mechanism": mechanism,
-        "cells": [(raised(column.text(numbers)), key(numbers[column.name])) for column in columns],
+        "cells": [(raised(column.text(numbers)), key(numbers.get(column.name))) for column in columns],
         "accuracy": mechanism.accuracy,
         "caught_by": " and ".join("the laws" if kind == "exact" else "runs" for kind in mechanism.tested.convicted_by),
     }

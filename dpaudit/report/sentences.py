@@ -83,6 +83,8 @@ def tallies(summary: Summary) -> Lines:
         lines.append(("controls", caught))
     if summary.ledger:
         lines.append(("ledger", counts_text(summary.ledger)))
+    if summary.promise:
+        lines.append(("false alarms", summary.promise))
     missing = plural(len(summary.pending), "result")
     if summary.errors:
         missing += f", of which {len(summary.errors)} failed"

@@ -7,11 +7,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import UNSET
+
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, UtilityVerdict
-from dpaudit.evidence.outcome import AUDITS, in_family, outcome
+from dpaudit.evidence.outcome import AUDITS, family_size, in_family, outcome
 from dpaudit.evidence.records import Failure, Fault, LedgerRow, Listed, PictureFinding, Result, Run
 from dpaudit.evidence.tasks import canonical
 from dpaudit.report.view import AuditedMechanism, Row, mechanisms, view_of
+from dpaudit.report.words.claims import family_promise
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Summary:
     Learners and positive controls stand in the order in which the plan first names them. `pending` are the planned
     tasks without a result, `ledger` the statements of papers that were checked, `faults` the learners for which no plan
     could be made, `errors` those of failed tasks, and `lost` the audits without a result and the mechanisms that could
-    not be planned.
+    not be planned. `promise` says how often a run accuses anybody falsely, where its claims are judged together.
     """
 
     learners: Sequence[Row]
@@ -40,6 +43,7 @@ class Summary:
     faults: Sequence[Fault] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
     lost: Sequence[MissingResult] = ()
+    promise: str = ""
 
     @property
     def violations(self) -> Sequence[Row]:
@@ -82,6 +86,7 @@ def shown_of(summary: Summary) -> tuple[list[AuditedMechanism], list[AuditedMech
 def summarise(run: Run) -> Summary:
     """Return the view of a run."""
     run = in_family(run)
+    together = run.header.family_wise is not UNSET
     found = outcome(run)
     results = sorted(run.results, key=lambda result: result.index)
     every = _rows(run, results)
@@ -91,7 +96,13 @@ def summarise(run: Run) -> Summary:
     judged = {row.learner for row in every if row.privacy_verdict != TaskVerdict.NOT_CHECKED}
     further = [row.privacy_verdict == TaskVerdict.NOT_CHECKED and row.learner in judged for row in every]
     rows = [
-        replace(row, label=_label(row, every), picture=left.pop(row.learner, None), further=also)
+        replace(
+            row,
+            label=_label(row, every),
+            picture=left.pop(row.learner, None),
+            further=also,
+            in_family=together and row.fault is None,
+        )
         for row, also in zip(every, further, strict=True)
     ]
     planned = [one for one in run.header.plan if one.task in found.missing]
@@ -104,7 +115,18 @@ def summarise(run: Run) -> Summary:
         faults=found.faults,
         errors=errors,
         lost=[*lost, *(MissingResult(fault.learner, fault.learner, fault.error) for fault in found.faults)],
+        promise=_promise(run),
     )
+
+
+def _promise(run: Run) -> str:
+    """Return how often a run accuses anybody falsely, if its claims are judged together; else nothing."""
+    error = run.header.family_wise
+    if error is UNSET:
+        return ""
+    if run.single:
+        return family_promise(error, family_size(run))
+    return family_promise(error, family_size(run), "reports", "a learner that keeps its claims")
 
 
 def _rows(run: Run, results: Sequence[Result]) -> list[Row]:

@@ -142,7 +142,7 @@ class Row:
     kind and the error of each of its audits that raised, of the kind "plan" if none could be planned, and `pending` the
     kinds of those that were planned and not run to their end. `accepted` says up to which epsilon its violation is
     accepted, why and since when; it is empty where none is. `audit` is the name of the audit in the settings of a
-    project.
+    project. A row is `in_family` if its claims have one chance of a false alarm with those of other rows.
     """
 
     learner: str
@@ -156,6 +156,7 @@ class Row:
     pending: Sequence[str] = ()
     accepted: str = ""
     audit: str = ""
+    in_family: bool = False
 
     @cached_property
     def exact(self) -> LawFinding | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.contract import CurveClaim, Relation, Verdict
 from dpaudit.family_wise import FamilyWise
-from dpaudit.report.numbers import plural, significant, value_text
+from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.view import FindingView
 
 # Digits of a number in brief.
@@ -83,6 +83,27 @@ def claim_cell(epsilon: float, delta: float) -> str:
     return f"({value_text(epsilon)}, {value_text(delta)})"
 
 
+def family_promise(error: float, claims: int, of: str = "checks", accused: str = "a private mechanism") -> str:
+    """Return how many commands accuse anybody falsely where claims are judged together, and what that costs."""
+    one = round(1 / error)
+    if abs(one * error - 1) < 1e-9:
+        promise = f"At most 1 in {count(one)} {of} accuses {accused}"
+    else:
+        promise = f"At most {percent(error)} of {of} accuse {accused}"
+    if claims < 2:
+        return f"{promise}."
+    return (
+        f"{promise}. By Holm's procedure the smallest of {claims} p-values refutes its claim at "
+        f"{_short(error / claims)} or less, the largest at {_short(error)} or less. The power given is that of each "
+        "audit alone."
+    )
+
+
+def _short(error: float) -> str:
+    """Return a level with at most three digits, without zeros at its end."""
+    return f"{error:.3g}".replace("e-0", "e-")
+
+
 def family_words(found: FamilyWise) -> str:
     """Return why a claim that is refuted alone is not refuted among all claims of a command."""
     alone = significant(found.p_value, "up", digits=BRIEF_DIGITS)
@@ -90,5 +111,5 @@ def family_words(found: FamilyWise) -> str:
     claims = plural(found.claims, "claim")
     return (
         f"alone the claim is refuted (p = {alone}), but not among {claims}: p = {among} by Holm's procedure, above "
-        f"{significant(found.error)}"
+        f"{_short(found.error)}"
     )
