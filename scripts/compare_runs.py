@@ -21,7 +21,7 @@ from typing import Any
 WORDS = {
     "versions", "summary", "text", "source", "decoded", "fault", "claim", "printed", "found", "best", "short", "checks",
     "differs", "error_type", "shown", "worst_code", "worst_output", "compared", "plain",
-    "difference", "libraries",
+    "difference", "libraries", "log_evidence",
 }  # fmt: skip
 """Fields of a finding that are not compared, at any depth: words, other fields in the form that reports show, what runs
 stored before did not look at, versions, and `checks`, which is how an audit looked for faults of randomness and not

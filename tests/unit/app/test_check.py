@@ -20,6 +20,7 @@ from dpaudit.app.settings import Accepted, read_project
 from dpaudit.app.subject import prepared
 from dpaudit.contract import PrivacyVerdict, TaskVerdict, Verdict, exit_status
 from dpaudit.errors import InputError
+from dpaudit.evidence.outcome import judged
 from dpaudit.evidence.tasks import canonical
 from dpaudit.record import encodable
 
@@ -339,6 +340,8 @@ def test_a_family_refutes_what_stands_among_all_claims(project: Path) -> None:
     assert "among 5 claims" in among["near"].why
     # Bets go on until they stand among all claims: alone they would have stopped at p = 0.1.
     assert alone["bets"].p_value <= 0.1 / 5
+    bets = next(one for one in checked if one.row.name == "bets")
+    assert bets.results[0].finding.confidence == pytest.approx(1 - 0.1 / 5)
     assert among_all(project, checked, 5, False) == checked
 
 
@@ -361,4 +364,50 @@ def test_the_command_and_its_report_judge_the_family(
     assert [row.verdict for row in read_rows("found.json")] == ["no evidence", "consistent", "consistent"]
     assert main(["report", "found.json"]) == 3
     assert "by Holm's procedure" in capsys.readouterr().out
+    assert main(["check", "near", "first", "last", "--quiet"]) == 3
+    text = capsys.readouterr().out
+    assert "At most 1 in 10 checks accuses a private mechanism." in text
+    assert "0.0333" in text
+    assert " p " in text
     assert main(["check", "near", "first", "last", "--quiet", "--no-family-wise"]) == 1
+    text = capsys.readouterr().out
+    assert "private mechanism" not in text
+    assert " p " not in text
+
+
+@pytest.mark.parametrize("sequential", ["", "sequential = true"])
+def test_bets_that_are_slow_are_made_again_once_they_refute(
+    project: Path, sequential: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Every run counts as slow, so that the audit bets by itself.
+    monkeypatch.setattr("dpaudit.audit.request.SLOW_RUN", 0.0)
+    entry = f'[[audit]]\nname = "a"\nmechanism = "rr.py:response"\nepsilon = 0.5\n{sequential}\n'
+    other = '[[audit]]\nname = "b"\nmechanism = "rr.py:response"\nepsilon = 1.5\nsequential = false\n'
+    project.write_text(f"trials = 2000\nconfidence = 0.9\nfamily_wise = true\n{entry}{other}")
+    found = next(check(project))
+    assert found.results[0].finding.design == "sequential"
+    assert found.row.p_value <= 0.05
+    assert found.results[0].finding.confidence == pytest.approx(0.95)
+    # One p-value of each claim: that of the bets with the strictest error from the beginning.
+    project.write_text(project.read_text().replace('epsilon = 0.5\n', 'epsilon = 0.5\nconfidence = 0.95\n'))
+    alone = next(check(project, family_wise=False))
+    assert alone.row.p_value == found.row.p_value
+
+
+def test_silence_is_no_evidence_where_no_runs_could_refute_among_all(project: Path) -> None:
+    entry = '[[audit]]\nname = "a"\nmechanism = "rr.py:response"\nepsilon = 1.2\n'
+    project.write_text(f"trials = 400\nconfidence = 0.9\n{entry}")
+    (found,) = next(check(project)).results
+    assert found.finding.verdict == "consistent"
+    assert judged([found], 0.1) == [found]
+    # All of 640 right guesses have p = 1e-73.
+    (silent,) = judged([found], 1e-80)
+    assert silent.finding.verdict == "no evidence"
+    assert silent.finding.gaps[-1].least > found.finding.confirmation_trials
+
+
+@pytest.mark.parametrize("given", ['"yes"', "1", "0.5", "[]"])
+def test_a_wrong_choice_is_refused(project: Path, given: str) -> None:
+    project.write_text(f"family_wise = {given}\n" + project.read_text())
+    with pytest.raises(InputError, match="family_wise of the project: must be true or false"):
+        list(check(project))
