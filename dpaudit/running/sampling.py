@@ -309,7 +309,7 @@ class Sampler:
         sides = (couple[0].built(), couple[1].built())
         order = self.turns(couple, by_calls=self.mechanism.batched)
         inputs = InTurn(sides, (first, second), order, self.fresh)
-        with naming(tuple(job.in_words() for job in couple), self.audit, lambda: inputs.turn):
+        with naming(lambda: tuple(job.in_words() for job in couple), self.audit, lambda: inputs.turn):
             outputs = self.mechanism.in_turn(inputs)
         if self.sketched:
             for job, made in zip(couple, outputs, strict=True):
