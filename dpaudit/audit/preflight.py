@@ -529,7 +529,7 @@ class Preflight:
         rng = watched(seeding.generator(self.sampler.seed, "probe", address))
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
         # If the mechanism ends the process, the error says on which input.
-        with naming((where,), self.sampler.audit):
+        with naming(lambda: (where,), self.sampler.audit):
             began = time.perf_counter()
             outputs = self.mechanism(self.inputs[side], rng, runs, context)
             # The first calls may load what all others find loaded.

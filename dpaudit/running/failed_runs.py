@@ -74,20 +74,23 @@ def _unknown() -> int | None:
 
 
 @contextmanager
-def naming(words: tuple[str, ...], audit: bytes = b"", turn: Callable[[], int | None] = _unknown) -> Iterator[None]:
+def naming(
+    words: Callable[[], tuple[str, ...]], audit: bytes = b"", turn: Callable[[], int | None] = _unknown
+) -> Iterator[None]:
     """Add the input to what is raised in the block; end a copy of this process that comes out of it.
 
-    `words` are those of the inputs on which runs are made, ``turn()`` is the number of the one whose run is under way,
-    None where that is not known, and `audit` marks the audit. `RunFault` or `InputError` is raised, with the input, if
-    a run is a fault or asked to exit, or a copy came out of this block, or of an earlier one of the same audit.
+    ``words()`` are those of the inputs on which runs are made, asked for only to be told, as they take longer than a
+    short run; ``turn()`` is the number of the one whose run is under way, None where that is not known, and `audit`
+    marks the audit. `RunFault` or `InputError` is raised, with the input, if a run is a fault or asked to exit, or a
+    copy came out of this block, or of an earlier one of the same audit.
     """
     try:
         with without_copies(audit):
             yield
     except RunFault as fault:
-        raise RunFault(f"{fault}, on {_named(words, turn())}") from None
+        raise RunFault(f"{fault}, on {_named(words(), turn())}") from None
     except Exited as exit:
-        raise InputError(f"{exit}, on {_named(words, turn())}") from exit.__cause__
+        raise InputError(f"{exit}, on {_named(words(), turn())}") from exit.__cause__
 
 
 def _named(words: tuple[str, ...], turn: int | None) -> str:

@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, zip_longest
@@ -277,15 +277,19 @@ class Sampler:
         work = partial(_run, replace(self, report=None, values=None), reduce, add, dict(REGISTERED))
         one_by_one = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[tuple[T, T], Sketch | None]]
+        made: Iterable[list[Couple]] = groups
+        # Bets make one group at a time: its coins are not tossed again to tell its size.
+        if len(groups) == 1:
+            made = list(groups)
         # In this process outputs need not travel, and calls need not pickle.
         if one_by_one:
-            results = map(work, groups)
+            results = map(work, made)
         else:
             calls = replace(groups, work=work)
             results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         began = time.monotonic()
         try:
-            for (result, sketch), couples in zip(results, groups, strict=True):
+            for (result, sketch), couples in zip(results, made, strict=True):
                 if self.values is not None and sketch is not None:
                     self.values(sketch)
                 runs = sum(job.size for couple in couples for job in couple)
@@ -309,7 +313,7 @@ class Sampler:
         sides = (couple[0].built(), couple[1].built())
         order = self.turns(couple, by_calls=self.mechanism.batched)
         inputs = InTurn(sides, (first, second), order, self.fresh)
-        with naming(tuple(job.in_words() for job in couple), self.audit, lambda: inputs.turn):
+        with naming(lambda: tuple(job.in_words() for job in couple), self.audit, lambda: inputs.turn):
             outputs = self.mechanism.in_turn(inputs)
         if self.sketched:
             for job, made in zip(couple, outputs, strict=True):

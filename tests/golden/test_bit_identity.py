@@ -31,8 +31,10 @@ def events_of(result: Result) -> list[str]:
     return [event_words(replace(one, shown=UNSET) if isinstance(one, Cells) else one) for one in events]
 
 
-# Tasks that take seconds, whose events nearly tie, and audits of privacy as of the other learners.
+# Tasks that take seconds, whose events nearly tie, and audits of privacy in the same design as of the other learners.
 DEAR = {
+    "broken-threshold-doubled/privacy/n4-a1a18aec36", "point-exponential/privacy/n4-0106ae660d",
+    "threshold-exponential/privacy/n4-5268a7aa96",
     "convex-polygon/privacy/n2-c6c3b7e5a6", "disc-union/privacy/n2-ac70c3f359",
     "hull-point-exponential/privacy/n3-1f8192634c",
 }  # fmt: skip

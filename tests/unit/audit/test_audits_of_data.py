@@ -39,7 +39,7 @@ def test_a_leak_at_a_rare_dataset_is_found(name: str) -> None:
     assert kind.own
 
 
-@pytest.mark.parametrize("name", by_turns(LEAKS))
+@pytest.mark.parametrize("name", by_turns(LEAKS, 3))
 def test_its_correct_twin_is_not_accused(name: str) -> None:
     leak = LEAKS[name]
     finding = dpaudit.audit_privacy(

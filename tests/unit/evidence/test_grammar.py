@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quick import by_turns
 from source_tree import ROOT
 from unit.evidence.test_verify import as_file, guessed, interval, told
 
@@ -132,7 +133,7 @@ def read(data: bytes, path: Path) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", by_turns(range(4)))
 def test_reader_and_verifier_accept_the_same_files(seed: int, tmp_path: Path) -> None:
     rng, seen = random.Random(seed), {True: 0, False: 0}
     for stored in started():

@@ -172,7 +172,7 @@ def test_patterns_find_a_leak_that_one_answer_alone_does_not_show() -> None:
 
     # One answer moved costs 1/2, all four cost 2. False alarms have probability 1e-7; the bound on the eight patterns
     # is far above 1 (1.3 at this seed).
-    options: dict[str, Any] = {"epsilon": 0.55, "trials": 8_000, "batched": True, "confidence": 1 - 1e-7}
+    options: dict[str, Any] = {"epsilon": 0.55, "trials": 4_000, "batched": True, "confidence": 1 - 1e-7}
     one = dpaudit.audit_privacy(noisy, dpaudit.query_patterns(4, every=False), **grouped(**options))
     every = dpaudit.audit_privacy(noisy, dpaudit.query_patterns(4), **grouped(**options))
     assert (one.verdict, every.verdict) == ("consistent", "violation")

@@ -79,7 +79,7 @@ def test_reports_of_a_check_name_date_audit_dataset_and_libraries(capsys: Captur
 
 
 def test_the_page_of_one_audit_names_them_and_is_equal_byte_by_byte(capsys: Capture, project: Path) -> None:
-    command = ("privacy", "visits.py:total", "--epsilon", "1", "--data", "people.csv", "--trials", "400", "--quiet")
+    command = ("privacy", "visits.py:total", "--epsilon", "1", "--data", "people.csv", "--trials", "100", "--quiet")
     pages = []
     for name in ("one.html", "two.html"):
         called(capsys, *command, "--out", name)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from bench_scripts import script
+from quick import by_turns
 
 from dpaudit.report import presenting
 
@@ -46,8 +47,9 @@ def test_python_lets_no_canary_out_unless_it_is_asked_for(
     assert asked == {f"{name} on a {kind}" for name in names}  # each is found where values are asked for
 
 
-# What is named in an output takes the way of what is one, in a process of its own for each audit.
-@pytest.mark.parametrize("names", [["identity", "batch_raises"], pytest.param(["named"], marks=pytest.mark.full)])
+# What is named in an output, or raised, takes the way of what is one, in a process of its own for each audit; what is
+# raised is searched for above.
+@pytest.mark.parametrize("names", by_turns([["identity"], ["batch_raises"], ["named"]], 3))
 def test_commands_let_no_canary_out(tmp_path: Path, names: list[str]) -> None:
     assert not list(script("attacks.data").of_commands(tmp_path, names, (".json", ".html")))
 

@@ -137,7 +137,8 @@ def test_the_classes() -> None:
 @pytest.mark.parametrize(
     ("learner", "alpha"),
     [(SimplexSelect(1, 1.0), 0.2), (ConvexPolytope(1, 2, 1.0, 1e-6, 0.1, 0.05), 0.2),
-     (ConvexPolytope(2, 1, 1.0, 1e-6, 0.1, 0.05, "noiseless"), 0.2), (SimplexUnion(1, 1, 1.0, 1e-6, 0.1, 0.05), 0.2)],
+     pytest.param(ConvexPolytope(2, 1, 1.0, 1e-6, 0.1, 0.05, "noiseless"), 0.2, marks=pytest.mark.full),
+     (SimplexUnion(1, 1, 1.0, 1e-6, 0.1, 0.05), 0.2)],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
 def test_utility_at_the_theorems_n(learner: Any, alpha: float) -> None:

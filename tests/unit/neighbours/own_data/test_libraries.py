@@ -424,7 +424,7 @@ def of_users(frame: Any, rng: np.random.Generator, taken: Callable[[Any, int], b
 
 def test_a_user_without_a_name_whose_rows_are_not_limited_is_found() -> None:
     frame = pd.DataFrame({"user": np.repeat([f"p{i}" for i in range(12)], 3), "visits": [0, 3, 5] * 12})
-    options = {"data": frame, "unit": "user", "epsilon": 1.0, "bounds": {"visits": (0, 5)}, "trials": 2_000}
+    options = {"data": frame, "unit": "user", "epsilon": 1.0, "bounds": {"visits": (0, 5)}, "trials": 1_000}
     wrong = dpaudit.audit_privacy(unlimited_without_a_name, **grouped(**options))
     assert wrong.verdict == "violation"
     assert "without a name" in wrong.witness.origin.text
