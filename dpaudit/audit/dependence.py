@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from scipy.stats import rankdata
 
 from dpaudit.running.fingerprints import Sketch
 
@@ -109,9 +108,19 @@ class Series:
         for j in range(width):
             there = ~np.isnan(columns[:, j])
             equal += columns[:, j][:, None] == columns[:, j]
-            ranks[there, j] = _centred(rankdata(columns[there, j]))
+            ranks[there, j] = _centred(_ranks(columns[there, j]))
             spread[there, j] = _centred(np.abs(ranks[there, j]))
         return [equal, ranks @ ranks.T, spread @ spread.T]
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return the rank of each value, equal ones with their mean rank, as `scipy.stats.rankdata` does.
+
+    Every audit ranks numbers, and to load `scipy.stats` for it takes a third of a short audit's time.
+    """
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray(last - (counts - 1) / 2)[places]
 
 
 def _centred(values: Floats) -> Floats:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from quick import by_turns
+from scipy.stats import rankdata
 
 from dpaudit.audit import dependence
 from dpaudit.audit.dependence import (
     Series,
     SharedValues,
+    _ranks,
     depends_on_calls,
     depends_on_order,
     numbers_of,
@@ -241,3 +243,11 @@ def test_runs_of_a_call_that_share_numbers_are_found_and_opposite_ones_are_not()
     assert depends_on_calls(calls_of(vectors, rng), 16, rng)
     assert not depends_on_calls(calls_of(lambda rng: list(np.sort(rng.laplace(size=16))), rng), 16, rng)
     assert not depends_on_calls(calls_of(lambda rng: [7] * 16, rng), 16, rng)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_are_those_of_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = np.concatenate([rng.integers(-3, 3, 40) / 2, [np.inf, -np.inf, np.inf, -0.0, 0.0]])
+    np.testing.assert_array_equal(_ranks(values), rankdata(values))
+    assert _ranks(np.array([])).shape == (0,)
