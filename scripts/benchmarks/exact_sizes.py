@@ -2,9 +2,9 @@
 
     python scripts/bench.py exact_sizes [--seconds 60] [--only WORD] [--out scripts/writers/exact_sizes.json]
 
-Learners are built at their own instances. The number of examples grows by steps of a quarter, at least by one, until an
-audit takes more than the seconds, each in a process of its own, which may have 3 GiB. What is written is what the
-reference audit repeats: a number there is a fixed case, and no time decides about a report.
+Learners are built at their own instances. The number of examples grows by steps of a quarter or more until an audit
+takes more than the seconds, and is then halved towards it; each audit has a process of its own, with 3 GiB. What is
+written is what the reference audit repeats: a number there is a fixed case, and no time decides about a report.
 """
 
 from __future__ import annotations
@@ -65,24 +65,33 @@ def seconds_of(id: str, n: int, crafted: bool, most: float) -> tuple[float | Non
 
 
 def largest(entry: Entry, crafted: bool, most: float) -> tuple[int | None, str]:
-    """Return the most examples at which an audit takes the seconds at most, and what stopped the search."""
-    n = max(1, entry.instance.n if crafted else 1)
+    """Return the most examples at which an audit takes the seconds at most, up to an eighth, and what stopped there."""
     known = None
-    while n <= MOST:
-        seconds, why = seconds_of(entry.id, n, crafted, most)
-        if seconds is None:
-            # Some learners need more examples than one; others have no law.
-            if known is None and n < 4 and not crafted:
-                n += 1
-                continue
-            return known, why
-        if seconds > most:
-            return known, f"{seconds:.0f} s at n = {n}"
-        known = n
-        # An audit that takes half of the time leaves no room for a larger step.
-        step = 2.0 if seconds < most / 20 else 1.25
-        n = max(n + 1, int(n * step))
-    return known, f"n = {MOST}, where the search ends"
+    n = max(1, entry.instance.n if crafted else 1)
+    beyond = MOST + 1
+    why = f"n = {MOST}, where the search ends"
+    while n < beyond:
+        seconds, found = seconds_of(entry.id, n, crafted, most)
+        if seconds is None and known is None and n < 4:
+            # Some learners need more examples than one.
+            n += 1
+            continue
+        if seconds is None or seconds > most:
+            beyond = n
+            why = f"n = {n}: {found if seconds is None else f'{seconds:.0f} s'}"
+            if known is None:
+                return None, why
+        else:
+            known = n
+        if beyond > MOST:
+            # An audit that takes half of the time leaves no room for a larger step.
+            step = 2.0 if (seconds or 0.0) < most / 20 else 1.25
+            n = min(MOST, max(known + 1, int(n * step))) if known < MOST else beyond
+        elif beyond - known > max(1, known // 8):
+            n = (known + beyond) // 2
+        else:
+            break
+    return known, why
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,6 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the numbers as JSON")
     options = parser.parse_args(arguments)
     found: dict[str, dict[str, int | None]] = {}
+    # Learners that are not asked for keep their numbers.
+    if options.out is not None and options.out.exists():
+        found = json.loads(options.out.read_text(encoding="utf-8"))
     for entry in load().entries:
         learner = entry.build(**entry.instance.parameters)
         if entry.fault is not None or options.only not in entry.id or entry.claim() is None:
@@ -104,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{entry.id}, {name}: n = {row[name]} ({why})", flush=True)
         found[entry.id] = row
         if options.out is not None:
-            options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            options.out.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", encoding="utf-8")
     return 0
 
 
