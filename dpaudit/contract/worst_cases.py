@@ -20,6 +20,7 @@ class CaseFamily(StrEnum):
     THRESHOLDS = "thresholds"
     PARITIES = "parities"
     INTERIOR_POINTS = "interior points"
+    COVERS = "covers"
 
 
 @dataclass(frozen=True)

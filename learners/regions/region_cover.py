@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,16 +12,17 @@ import numpy as np
 
 from dpaudit.contract import Hypothesis, Instance, Sample, later
 
-from ..arrays import Exact, Floats, Integers, Labels
+from ..arrays import Bools, Exact, Floats, Integers, Labels
 from ..covers.accounting import AUDITED, TINY
 from ..covers.rounds import RoundedNoise
 from ..covers.set_cover import SetCoverLearner
+from ..covers.worst_case import Covering
 from ..domains import grid_rows
 from ..geometry.polygons import Bits
 from ..parameters import Built, check_integer, check_run
 from ..samples import distinct_points
 from .concepts import ConvexPolygons, PolygonUnions, halfplanes, triangles
-from .families import Region, Regions
+from .families import Region, Regions, above
 from .pictures import plane_picture, plane_targets, scene_of
 from .shapes import Halfplane, Intersection, Union, triangle
 from .snapping import check_regions, region_of
@@ -86,6 +88,24 @@ class RegionCover(SetCoverLearner):
         if self._regions.measures is None:
             return super()._log_measures
         return self._regions.family.log_shares
+
+    @property
+    def _covering(self) -> Covering:
+        # Each round that spoils anything new spoils another point of the domain.
+        points = self.domain.size
+        regions = self._regions
+        answers = float(min(points * math.log(2), self.rounds * regions.log_behaviours))
+        equal = regions.measures is None
+        rivals = regions.rivals()
+        bad = rivals if equal else regions.rivals(self._covers_nothing)
+        return Covering(
+            self.k, self._rate, self.rounds, rivals, bad, min(points, self.rounds), above(answers), equal,
+            *self._noise_scale,
+        )  # fmt: skip
+
+    def _covers_nothing(self, labels: Labels) -> Bools:
+        """Return which listed labellings cover no point."""
+        return np.asarray((labels == 1 - self._covered_label).all(axis=1))
 
     def _cover(self, points: Exact) -> Labels:
         labels = self._regions.family.labels[:, grid_rows(points, self.side)].T
