@@ -21,6 +21,11 @@ class CaseFamily(StrEnum):
     PARITIES = "parities"
     INTERIOR_POINTS = "interior points"
     COVERS = "covers"
+    SELECTIONS = "selections"
+    OUTPUTS = "outputs"
+    LITERALS = "literals"
+    FACES = "faces"
+    THRESHOLD_CALLS = "threshold calls"
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,12 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpaudit.contract import CaseFamily
+from dpaudit.utility.call_certificates import faces, literals, threshold_calls
 from dpaudit.utility.certificate_numbers import Numbers, count, drops, kept, mass_above, odds_to_chance, positive
 from dpaudit.utility.cover_certificates import covers
 from dpaudit.utility.decimals import MOST_TERMS, ONE, UP, ZERO, Enclosure, check_terms, likely, mean
 from dpaudit.utility.finding import SizeCertificate
+from dpaudit.utility.selection_certificates import outputs, selections
 
 # Random equations beyond the number of variables after which the share of right solutions is taken to stay.
 MORE_EQUATIONS = 140
@@ -329,4 +331,9 @@ _ENDS: dict[CaseFamily, Callable[[Numbers, Fraction], Ends]] = {
     CaseFamily.PARITIES: _parities,
     CaseFamily.INTERIOR_POINTS: _interior_points,
     CaseFamily.COVERS: covers,
+    CaseFamily.SELECTIONS: selections,
+    CaseFamily.OUTPUTS: outputs,
+    CaseFamily.LITERALS: literals,
+    CaseFamily.FACES: faces,
+    CaseFamily.THRESHOLD_CALLS: threshold_calls,
 }

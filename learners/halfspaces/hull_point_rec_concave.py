@@ -10,12 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim, Sample
+from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim, Sample, WorstFailure
 
 from ..arrays import Integers
 from ..citations import BMNS
 from ..mechanisms.composition import Cost, advanced, basic
 from ..mechanisms.rec_concave import BASE, RecConcave
+from ..mechanisms.selections import selections_failure
 from ..mechanisms.steps import Steps
 from .depth.level_rings import by_coordinates
 from .depth.space_fractions import SpaceExtents, SpaceFractions, steps_after
@@ -110,6 +111,16 @@ class HullPointRecConcave(HullPoint):
         """Say whether the point is as deep as the theorem promises, n/(2 (d + 1)) at least."""
         depth = tukey_depth(*weighted_points(sample), code)
         return 2 * (self.dimension + 1) * int(depth) >= sample.n
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the probability of a point that is not deep enough; see `mechanisms.selections`.
+
+        `InputError` where RecConcave recurses: on more than 33 candidates it is no exponential mechanism.
+        """
+        if max(self._most) > BASE + 1:
+            raise InputError(f"an axis has more than {BASE + 1} candidates, for which no bound of all cases is proved")
+        part = Fraction(1, 2 * (self.dimension + 1))
+        return selections_failure(self._most, float(self.share[0]) / 2, n, part, strict=True)
 
     @property
     def share(self) -> tuple[Fraction, Fraction]:

@@ -21,7 +21,8 @@ from ..domains import moving_points
 from ..finite.counting import SOLUTION, ClassLearner, as_codes, solution_utility
 from ..mechanisms.composition import Cost
 from ..mechanisms.log_laws import check_size
-from ..mechanisms.rec_concave import RecConcave
+from ..mechanisms.rec_concave import BASE, RecConcave
+from ..mechanisms.selections import selections_failure
 from ..mechanisms.steps import Steps, interior_scores, multiset
 from ..mechanisms.tree_log import TreeLog
 from ..parameters import Built, check_choice, check_integer, check_law, check_parameters, check_probability, check_run
@@ -324,6 +325,16 @@ class InteriorPointRecConcave(InteriorPoint):
     def _alpha(self) -> Fraction:
         """The fraction that the digits of alpha show, 1/10 for 0.1, so that scores have a small denominator."""
         return Fraction(repr(float(self.alpha)))
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the probability of a point with q < (1 - alpha) n/2; see `mechanisms.selections`.
+
+        The median has q >= n/2. `InputError` where RecConcave recurses, so that it is no exponential mechanism.
+        """
+        if self.domain_size > BASE + 1:
+            raise InputError.of("domain_size", self.domain_size, f"at most {BASE + 1}, for a bound on all cases")
+        rate = float(self._concave(n).epsilon) / 2
+        return selections_failure((self.domain_size,), rate, n, self._alpha / 2, strict=True)
 
     def _concave(self, n: int) -> RecConcave:
         return RecConcave.within(self.domain_size - 1, Fraction(n, 2), self._alpha, Fraction(self.epsilon), self.delta)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement, product
+from itertools import product
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from failing_rates import count_vectors, failures
 
 import dpaudit
 from dpaudit.contract import CaseFamily, Distribution, InputError
@@ -29,38 +30,6 @@ SMALL: list[tuple[str, dict[str, Any]]] = [
     ("set-cover-disjunction", {"dimension": 2, "epsilon": 30.0, "variant": "composition", **COVER}),
     ("convex-polygon", {"side": 1, "epsilon": 40.0, "variant": "composition", **COVER}),
 ]
-
-
-def count_vectors(n: int, cells: int) -> np.ndarray:
-    return np.array([np.bincount(one, minlength=cells) for one in combinations_with_replacement(range(cells), n)])
-
-
-def failures(learner: Any, alpha: float, n: int, masses: np.ndarray) -> np.ndarray:
-    """Return the greatest failure rate over all concepts, for each distribution on the points of the domain."""
-    points = learner.domain.points()
-    counts = count_vectors(n, len(points))
-    ways = [math.factorial(n) / math.prod(map(math.factorial, row)) for row in counts.tolist()]
-    chances = np.array(ways) * np.prod(masses[:, None, :] ** counts[None, :, :], axis=2)
-    worst = np.zeros(len(masses))
-    predicted: dict[Any, np.ndarray] = {}
-    for target in learner.concepts.evaluate(points):
-        total = np.zeros(len(masses))
-        for row, chance in zip(counts, chances.T, strict=True):
-            seen = row > 0
-            law = learner.law(learner.domain.sample(points[seen], target[seen], row[seen]))
-            rates = np.zeros(len(masses))
-            by_labels: dict[bytes, float] = {}
-            for atom, log in zip(law.atoms, law.log_prob.tolist(), strict=True):
-                if atom not in predicted:
-                    predicted[atom] = np.asarray(learner.decode(atom).predict(points)).astype(np.uint8)
-                key = predicted[atom].tobytes()
-                by_labels[key] = by_labels.get(key, 0.0) + math.exp(log)
-            for key, chance_of in by_labels.items():
-                wrong = np.frombuffer(key, dtype=np.uint8) != target
-                rates += chance_of * (masses @ wrong > alpha + 1e-12)
-            total += chance * rates
-        worst = np.maximum(worst, total)
-    return worst
 
 
 @pytest.mark.parametrize(("id", "parameters"), SMALL, ids=str)
