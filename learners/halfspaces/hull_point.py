@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, Sample, WorstFailure
+from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Law, Panel, Picture, Sample, WorstFailure
 
 from ..arrays import Bools, Floats, Integers, summed
 from ..citations import BMNS
@@ -168,6 +168,12 @@ class HullPoint(ClassLearner):
     def solves(self, code: Point, sample: Sample) -> bool:
         """Say whether the point lies in the convex hull of the sample, that is, has a depth of at least 1."""
         return tukey_depth(*weighted_points(sample), code) >= 1
+
+    def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return two neighbouring points with half of the mass each: their hull has few candidates."""
+        points = np.zeros((2, self.dimension), dtype=np.int64)
+        points[1, -1] = 1
+        return [(0, Distribution(points, np.full(2, 0.5)), "two points side by side")]
 
     def explicit_examples(self, beta: float) -> int:
         """Return the n from which a depth of n/(2 (d + 1)) is proved with probability 1 - beta, on every sample."""

@@ -387,4 +387,33 @@ class InteriorPointTreeLog(InteriorPoint):
         return self._tree(0).points_needed
 
 
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the greatest probability, at n examples or more, of missing a point that has all examples.
+
+        With at most B = 2 t + M examples TreeLog is the exponential mechanism. With B + r, r > 0, the path to the point
+        x is never left: step 4 finds the depth of x among height + 1 by the exponential mechanism on r equal values, so
+        that each wrong depth has probability 1/(exp(rate r) + height). At all depths but the last two x, whose bits
+        alternate and end with 0, is no end nor the middle of its subtree: those answers miss it. So the rate jumps up
+        at B + 1, where fewer examples suffice for the exponential mechanism: n* lies beyond the jump.
+
+        `InputError` where step 4 recurses further, or the domain has at most 16 points.
+        """
+        tree = self._tree(n)
+        inner = TreeLog.within(self.domain_size, 2**62, Fraction(self.epsilon), self.delta, self.beta).inner
+        if inner is None or inner.inner is not None:
+            raise InputError.of(
+                "domain_size", self.domain_size, "17 to 32,768, for a failure rate that is computed"
+            )
+        rate = float(tree.epsilon) / 2
+        shallow = 2 * tree.margin + tree.deep
+        height = tree.height
+        x = (2 * 4 ** ((height + 1) // 2) - 2) // 3 % 2**height
+        if x >= self.domain_size:
+            x -= 1 << (height - 1)
+        rest = max(1, n - shallow)
+        beyond = (height - 1) / (math.exp(min(700.0, rate * rest)) + height)
+        before = _outside(self.domain_size - 1, rate * n) if n <= shallow else 0.0
+        return max(before, beyond), f"all on the point {x}; {shallow} examples or fewer get the exponential mechanism"
+
+
 LEARNERS = (InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog)
