@@ -28,7 +28,7 @@ Ends = tuple[Callable[[int], Decimal], Callable[[int], Decimal]]
 
 @dataclass(frozen=True)
 class Cover:
-    """The numbers of a certificate: k sets, rate, J rounds or 0, M, B, S, A, and the choice of u and t."""
+    """The numbers of a certificate: k sets, rate, J rounds or 0, M, B, S, A, noise, ways or 0, and the u and t."""
 
     k: int
     rate: Fraction
@@ -40,6 +40,7 @@ class Cover:
     distinct: bool
     scale: Fraction
     offset: Fraction
+    ways: Fraction
     share: Fraction
     level: Fraction
 
@@ -70,6 +71,9 @@ class Cover:
     def spoiled(self, rounds: int, n: int) -> Decimal:
         """Return a bound on the chance that more than `share` of the distribution is spoiled."""
         noise, _ = self.noise_factors
+        each = kept(self.share, drops(self.rate_at(rounds), 1)[1]) ** n
+        if self.ways > 0:
+            return (self.ways * noise ** min(rounds, self.chain) * each).high
         ways = ZERO
         factor = ONE
         for s in range(1, min(rounds, self.chain) + 1):
@@ -77,7 +81,7 @@ class Cover:
             new = max(Fraction(0), self.bad - (s - 1)) if self.distinct else self.bad
             factor = factor * noise * new
             ways = ways + math.comb(rounds, s) * factor
-        return (ways * kept(self.share, drops(self.rate_at(rounds), 1)[1]) ** n).high
+        return (ways * each).high
 
     def left(self, rounds: int, n: int) -> Decimal:
         """Return the chance that the worst chain has `level` n left, from n on, by recursion over levels."""
@@ -156,6 +160,7 @@ def covers(numbers: Numbers, alpha: Fraction) -> Ends:
         distinct=bool(count(numbers, "distinct", 0, 1)),
         scale=Fraction(numbers["scale"]),
         offset=Fraction(numbers["offset"]),
+        ways=Fraction(numbers["ways"]),
         share=share(numbers, "share"),
         level=share(numbers, "level"),
     )
@@ -165,6 +170,8 @@ def covers(numbers: Numbers, alpha: Fraction) -> Ends:
     if not fitting or (cover.scale and not rounds):
         noise = f"{float(cover.scale)} and {float(cover.offset)}"
         raise ValueError(f"scale and offset must fit the rate and k, got {noise}")
+    if cover.ways < 0 or (cover.ways and not rounds):
+        raise ValueError(f"ways must fit a given number of rounds, got {float(cover.ways)}")
     if cover.share >= alpha:
         raise ValueError(f"share must be below alpha, got {float(cover.share)}")
 

@@ -222,8 +222,6 @@ def _close(learner: Learner, points: Points, alpha: float, uniform: str) -> Iter
     yield from _side_by_side(learner.domain, points[len(points) // 2], middle)
     yield middle, points, np.full(len(points), 1 / len(points)), uniform, None
     yield from list(_plain(learner, points, alpha, uniform))[:1]
-    if isinstance(learner, HasHardTargets):
-        yield from _own(learner, alpha, (None,))
 
 
 def _side_by_side(domain: Domain, middle: Points, concept: int | Hypothesis) -> Iterator[_Case]:

@@ -195,7 +195,7 @@ class ConjunctionLaplace(ClassLearner):
         """Return generators of the renamings of literals and of the permutations of negative examples."""
         return [*self.concepts.symmetries(), *moving_negatives(self.domain.size)]
 
-    def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
         """Return the target that is always 1, and d points each of which one literal v_i alone refuses.
 
         Each has a little more than alpha/d of the mass, and 1 .. 1 the rest: all v_i must be kept for a failure.

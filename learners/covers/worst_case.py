@@ -14,6 +14,7 @@ in what is spoiled. So it has a probability above u with chance at most
 
 B the measure over that of g of the sets that spoil anything; for sets of equal measures B (B - 1) .. in the place of
 B^s, as none spoils anything new twice. No union bound over samples is needed: the mean of exp(-a N) is exact.
+On a few points the sum is made over what is spoiled: see `spoiling_ways`.
 
 **What is left.** A round leaves more than (1 - 1/k) R + d of the R examples with probability at most
 psi(M exp(-a d)), psi(x) = x/(1 + x), because each set that does has q <= -d. So what is left is a Markov chain, whose
@@ -42,6 +43,8 @@ import numpy as np
 
 from dpaudit.contract import CaseFamily, InputError, WorstFailure
 
+from ..arrays import Floats, Labels
+
 # Levels of what is left: the recursion costs their square a round.
 LEVELS = 48
 # Shares of alpha that are tried for what is spoiled, and for the level that counts as left.
@@ -68,6 +71,7 @@ class Covering:
     `k` sets cover the target's part; `rivals` is M, `bad` B, `chain` the most rounds that spoil something new, and
     `answers` A. With `distinct` the sets have equal measures. `rate` is a, for `rounds` J; where `rounds` is 0,
     J = ceil(2 k ln n) and `rate` is J times a, which does not depend on n. `scale` and `offset` are those of the noise.
+    `ways` takes the place of the sum of all N_s without noise, for one J, where it is not 0.
     """
 
     k: int
@@ -80,6 +84,7 @@ class Covering:
     distinct: bool
     scale: float = 0.0
     offset: float = 0.0
+    ways: float = 0.0
 
     def __post_init__(self) -> None:
         # Only a learner of fixed J has noise.
@@ -107,6 +112,9 @@ class Covering:
     def log_ways(self, rounds: int) -> float:
         """Return the logarithm of the sum of N_s."""
         factor, _ = self._noise_factors
+        if self.ways:
+            # The noise has its factor in each of at most so many rounds.
+            return math.log(self.ways) + min(rounds, self.chain) * math.log(factor)
         found = []
         for s in range(1, min(rounds, self.chain) + 1):
             ways = float(math.perm(int(self.bad), s)) if self.distinct else self.bad**s
@@ -200,8 +208,49 @@ class Covering:
         return {
             "k": self.k, "rate": self.rate, "rounds": self.rounds, "rivals": self.rivals, "bad": self.bad,
             "chain": self.chain, "answers": self.answers, "distinct": int(self.distinct), "scale": self.scale,
-            "offset": self.offset, "share": share, "level": level,
+            "offset": self.offset, "ways": self.ways, "share": share, "level": level,
         }  # fmt: skip
+
+
+# Larger products of the states of a domain and the squares of the number of sets are not gone through.
+MOST_STATES = 2**25
+
+
+def spoiling_ways(cover: Labels, shares: Floats, rounds: int, *, single: bool) -> float:
+    """Return a bound on the sum of N_s over all ways to spoil, for the worst target of one set, or set of a target.
+
+    `cover` (sets, points) says which points of the domain each set covers, `shares` are the measures. Let f(C, j) be
+    the most that j more rounds add where C is covered, and not too much is spoiled yet; G(C) the measure of the sets
+    that cover all that the target does and spoil nothing new, which have score 0 at least. With sums and maxima over
+    sets h, by whether they spoil something new,
+
+        f(C, j) = max over the h that do not of f(C + h, j - 1)
+                  + sum over the h that do of mu(h)/G(C) max{1, f(C + h, j - 1)},    f(C, 0) = 0:
+
+    whether too much is spoiled after h depends on the distribution, and the maximum is no less for any. Of a target of
+    several sets one has a score of 0 at least, so that G is the least measure; fewer points are of the other label than
+    outside of one set. 0 where the domain or the number of sets is too large.
+    """
+    sets, points = cover.shape
+    if points > 16 or sets**2 << points > MOST_STATES:
+        return 0.0
+    masks = cover.astype(np.int64) @ (1 << np.arange(points))
+    states = np.arange(1 << points)
+    after = states[:, None] | masks[None, :]
+    most = 0.0
+    for target in masks.tolist():
+        spoils = (after & ~states[:, None] & ~target) != 0
+        good = (after & target == target) & ~spoils
+        least = good @ shares if single else np.full(len(states), shares.min())
+        weights = np.where(spoils, shares[None, :] / least[:, None], 0.0)
+        adds = np.zeros(len(states))
+        for _ in range(rounds):
+            following = adds[after]
+            free = np.where(spoils, 0.0, following).max(axis=1)
+            adds = np.maximum(adds, free) + (weights * np.maximum(1.0, following)).sum(axis=1)
+        most = max(most, float(adds[0]))
+    # Rounded up; where no set spoils anything the sum is 0, which would say that it is not given.
+    return max(most, 1e-300) * (1 + 1e-9)
 
 
 def covering_failure(covering: Covering, alpha: float, n: int) -> WorstFailure:

@@ -169,7 +169,7 @@ class HullPoint(ClassLearner):
         """Say whether the point lies in the convex hull of the sample, that is, has a depth of at least 1."""
         return tukey_depth(*weighted_points(sample), code) >= 1
 
-    def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
         """Return two neighbouring points with half of the mass each: their hull has few candidates."""
         points = np.zeros((2, self.dimension), dtype=np.int64)
         points[1, -1] = 1

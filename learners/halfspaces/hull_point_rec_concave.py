@@ -114,13 +114,13 @@ class HullPointRecConcave(HullPoint):
         depth = tukey_depth(*weighted_points(sample), code)
         return 2 * (self.dimension + 1) * int(depth) >= sample.n
 
-    def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
         """Return the case of all hull points and, from two dimensions on, one in which a first coordinate misleads.
 
         Two neighbours have a little less than n/6 each, and two others the rest: after the first coordinate of the
         former no point is deep enough.
         """
-        found = super().hard_targets(alpha)
+        found = super().worst_targets(alpha)
         if self.dimension > 1:
             points = np.zeros((4, self.dimension), dtype=np.int64)
             points[:, :2] = [[0, 0], [0, 1], [1, 0], [1, 1]]

@@ -21,7 +21,8 @@ import dpaudit
 from dpaudit.app import main as command_line
 from dpaudit.evidence.verification import verify_run
 from dpaudit.report.plots import as_svg
-from writers.sizes import LAWS, SIZES
+from dpaudit.utility.sample_complexity import MOVES
+from writers.sizes import FEW_MOVES, LAWS, SIZES
 
 MOST_BYTES = 10 * 2**20
 """The report is kept in git."""
@@ -41,10 +42,10 @@ code {{ overflow-wrap: anywhere }}</style></head>
 <p>Total of <a href="run.jsonl">run.jsonl</a>: <code>{total}</code>. <code>dpaudit verify reports/reference --total
 {total}</code> says whether anything in it was changed.</p>
 <h2>Sample complexity</h2>
-<p>The learner fails with more than beta at the first n on some case, and at the second n on none, for the reason given;
-the theorem's n is at most so many times as large as n*.</p>
+<p>The learner fails with more than beta at the first n on some case, and at the second n on none, for the reason given.
+"suffices / n*" is at most so large, and "theorem / suffices" is the looseness of the theorem that is proved.</p>
 <table><tr><th>learner</th><th>alpha</th><th>beta</th><th>fails</th><th>suffices</th><th>by</th><th>theorem</th>
-<th>theorem / n*</th></tr>
+<th>suffices / n*</th><th>theorem / suffices</th><th>what is missing</th></tr>
 {sizes}</table>
 <h2>Scaling laws</h2>
 <p>n* of one case along the values bounds the worst case from below: the slope of ln(n*/theorem) could refute the O(.),
@@ -59,7 +60,8 @@ and no exponent confirms it. The intervals are limits of the fit to computed n*.
 def measured_size(seed: int, id: str, given: dict[str, Any], alpha: float, beta: float) -> dict[str, Any]:
     """Return one sample complexity as a record, with its learner."""
     learner = dpaudit.pac.get_learner(id, **given)
-    finding = dpaudit.pac.sample_complexity(learner, alpha=alpha, beta=beta, seed=seed)
+    moves = FEW_MOVES.get(id, MOVES)
+    finding = dpaudit.pac.sample_complexity(learner, alpha=alpha, beta=beta, moves=moves, seed=seed)
     return {"learner": id, "parameters": given, "finding": finding.to_dict()}
 
 
@@ -105,7 +107,11 @@ def size_row(told: dict[str, Any]) -> str:
     finding = told["finding"]
     name = f"{told['learner']} ({', '.join(f'{k}={v}' for k, v in told['parameters'].items())})"
     cells = [finding[key] for key in ("alpha", "beta", "lower", "upper", "reason", "theorem")]
-    return _row([name, *cells, f"{finding['theorem'] / (finding['lower'] + 1):.2f}"])
+    upper = finding["upper"]
+    if upper is None:
+        return _row([name, *cells, "", "", finding["missing"]])
+    ratios = upper / (finding["lower"] + 1), finding["theorem"] / upper
+    return _row([name, *cells, *(f"{ratio:.2f}" for ratio in ratios), finding["missing"]])
 
 
 def law_row(law: dpaudit.pac.ScalingFinding) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dpaudit_learners.papers.scaling import RUNS
 
-__all__ = ["LAWS", "SIZES"]
+__all__ = ["FEW_MOVES", "LAWS", "SIZES"]
 
 COVER = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05, "variant": "noiseless"}
 LITERALS = {"dimension": 2, "k": 1, **COVER}
@@ -54,6 +54,11 @@ SIZES: tuple[tuple[str, dict[str, Any], float, float], ...] = (
     ("halfspace-tukey", {"side": 1, "dimension": 1, "epsilon": 1.0, "subsamples": 60, "variant": "positive"}, 0.1, 0.1),
 )
 """Learner, parameters, alpha and beta of each sample complexity: each private learner with a theorem on utility."""
+
+FEW_MOVES = dict.fromkeys(
+    ("convex-polygon", "polygon-union", "disc-union", "convex-polytope", "simplex-union", "halfspace-tukey"), 10
+)
+"""Moves of each climb where the laws on samples are not listed, so that a move costs a second."""
 
 LAWS = tuple(run for id, runs in RUNS.items() if not id.startswith("STE-Boxd") for run in runs)
 """Learner, parameter, values and the rest of each scaling law."""
