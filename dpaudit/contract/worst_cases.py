@@ -27,6 +27,7 @@ class CaseFamily(StrEnum):
     LITERALS = "literals"
     FACES = "faces"
     THRESHOLD_CALLS = "threshold calls"
+    SUBSAMPLES = "subsamples"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Verification of sample complexities of noisy counts and of calls; docs/research/results.md has the proofs."""
+"""Verification of sample complexities of counts, calls and subsamples; docs/research/results.md has the proofs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -82,5 +83,43 @@ def threshold_calls(numbers: Numbers, alpha: Fraction) -> Ends:
 
     def upper(n: int) -> Decimal:
         return odds_to_chance((candidates - 1) * mean(n, alpha, lambda k: powers[min(k, m)])).high
+
+    return lambda n: Decimal(0), upper
+
+
+def subsamples(numbers: Numbers, alpha: Fraction) -> Ends:
+    """Return the ends for a hypothesis with which many of those of subsamples agree at each point."""
+    m = count(numbers, "subsamples", 1)
+    points = count(numbers, "points", 2)
+    rivals = count(numbers, "rivals", 1)
+    depth = count(numbers, "depth", 1, m)
+    fair = bool(count(numbers, "fair", 0, 1))
+    rate = positive(numbers, "rate")
+    if fair and (points != 2 or rivals != 3 or depth != -(-m // 2) or not 2 * alpha < 1):
+        raise ValueError("labels of unseen points are fair only for all labellings of two points and alpha below 1/2")
+
+    def grown(tilt: Fraction, mass: Fraction, n: int) -> Enclosure:
+        """Return a bound on E exp(tilt A), A the subsamples that have no example of a mass, or are wrong there."""
+        unseen = Enclosure.of(1 - mass / m) ** n
+        weight = Enclosure.exp(tilt) - 1
+        if fair:
+            weight = HALF * weight
+        return (1 + weight * unseen) ** m
+
+    def most(mass: Fraction, n: int) -> Decimal:
+        """Return a bound on the chance that more than half of the subsamples are wrong at a point."""
+        least = m // 2 + 1
+        wrong = (1 - float(mass) / m) ** n / 2
+        # The best tilt, up to rounding; any one gives a bound.
+        odds = least * (1 - wrong) / (max(1, m - least) * wrong) if 0 < wrong < 1 else math.e
+        tilt = Fraction(max(0.0, min(math.log(odds), 50.0)))
+        return (grown(tilt, mass, n) / Enclosure.exp(tilt * least)).high
+
+    def upper(n: int) -> Decimal:
+        mass = alpha if fair else min(alpha / (points - 1), Fraction(1, points))
+        failing = odds_to_chance(rivals * grown(rate, mass, n) / Enclosure.exp(rate * depth)).high
+        if not fair:
+            return failing
+        return UP.add(failing, UP.add(most(mass, n), most(Fraction(1, 2), n)))
 
     return lambda n: Decimal(0), upper

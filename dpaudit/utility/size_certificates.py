@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpaudit.contract import CaseFamily
-from dpaudit.utility.call_certificates import faces, literals, threshold_calls
+from dpaudit.utility.call_certificates import faces, literals, subsamples, threshold_calls
 from dpaudit.utility.certificate_numbers import Numbers, count, drops, kept, mass_above, odds_to_chance, positive
 from dpaudit.utility.cover_certificates import covers
 from dpaudit.utility.decimals import MOST_TERMS, ONE, UP, ZERO, Enclosure, check_terms, likely, mean
@@ -336,4 +336,5 @@ _ENDS: dict[CaseFamily, Callable[[Numbers, Fraction], Ends]] = {
     CaseFamily.LITERALS: literals,
     CaseFamily.FACES: faces,
     CaseFamily.THRESHOLD_CALLS: threshold_calls,
+    CaseFamily.SUBSAMPLES: subsamples,
 }

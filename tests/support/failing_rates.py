@@ -29,6 +29,9 @@ def failures(learner: Any, alpha: float, n: int, masses: np.ndarray) -> np.ndarr
             law = learner.law(learner.domain.sample(points[seen], target[seen], row[seen]))
             by_labels: dict[bytes, float] = {}
             for atom, log in zip(law.atoms, law.log_prob.tolist(), strict=True):
+                # An output that is never made may be no hypothesis.
+                if log == -math.inf:
+                    continue
                 if atom not in predicted:
                     predicted[atom] = np.asarray(learner.decode(atom).predict(points)).astype(np.uint8)
                 key = predicted[atom].tobytes()

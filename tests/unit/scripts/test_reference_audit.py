@@ -28,7 +28,7 @@ def few_cases(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def noted(seed: int, id: str, *rest: Any) -> dict[str, Any]:
         measured.append(id)
-        finding = {"alpha": 1, "beta": 1, "lower": 4, "upper": 5, "reason": "theorem", "theorem": 9}
+        finding = {"alpha": 1, "beta": 1, "lower": 4, "upper": 5, "reason": "theorem", "theorem": 9, "missing": ""}
         return {"learner": id, "parameters": rest[0], "finding": {**finding, "seed": seed}}
 
     monkeypatch.setitem(reference_audit.MEASURED, "sizes", (SIZES, noted))

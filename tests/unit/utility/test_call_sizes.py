@@ -12,9 +12,11 @@ import pytest
 from failing_rates import count_vectors, failures
 
 import dpaudit
-from dpaudit.contract import CaseFamily, InputError
+from dpaudit.contract import CaseFamily, Distribution, InputError
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.finding import SizeCertificate
+from dpaudit.utility.hard_cases import HardCase
+from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.size_certificates import refuted
 from dpaudit.utility.worst_case import known_size
 from dpaudit_learners.mechanisms.selections import gap_at, lost, selections_failure
@@ -29,6 +31,8 @@ POPULATION: list[tuple[str, dict[str, Any], int]] = [
     ("mixture-halfspace", {"dimension": 1, "epsilon": 8.0, "side": 3}, 9),
     ("halfplane-select", {"side": 1, "epsilon": 8.0}, 8),
     ("triangle-select", {"side": 1, "epsilon": 8.0}, 8),
+    ("halfspace-tukey", {"side": 1, "dimension": 1, "epsilon": 30.0, "subsamples": 3, "variant": "positive"}, 6),
+    ("halfspace-tukey", {"side": 2, "dimension": 1, "epsilon": 30.0, "subsamples": 3, "variant": "positive"}, 5),
 ]
 
 
@@ -103,6 +107,8 @@ SIZES: list[tuple[str, dict[str, Any], float, CaseFamily, int]] = [
     ("threshold-interior-point", {"domain_size": 8, "epsilon": 1.0, "beta": 0.05}, 0.1, THRESHOLDS, 194),
     ("mixture-halfspace", {"dimension": 1, "side": 7, "epsilon": 1.0}, 0.1, CaseFamily.OUTPUTS, 150),
     ("hull-point-exponential", {"side": 1, "dimension": 2, "epsilon": 1.0}, 0.1, CaseFamily.SELECTIONS, 55),
+    ("halfspace-tukey", {"side": 1, "dimension": 1, "epsilon": 1.0, "subsamples": 60, "variant": "positive"}, 0.1,
+     CaseFamily.SUBSAMPLES, 253),
 ]  # fmt: skip
 
 
@@ -130,11 +136,11 @@ def test_sizes_below_the_theorems_are_verified(
     [("conjunction-laplace", {"scale": 0}, "scale must be"), ("conjunction-laplace", {"dimension": 0}, "dimension"),
      ("box-interior-point", {"m": 10**12}, "too long"), ("threshold-interior-point", {"m": 0}, "m must be"),
      ("mixture-halfspace", {"outputs": -1}, "outputs must be"), ("hull-point-joint", {"rate": 0}, "rate must be"),
-     ("hull-point-joint", {"numerator": 10**9}, "too long")],
+     ("hull-point-joint", {"numerator": 10**9}, "too long"), ("halfspace-tukey", {"points": 3}, "fair only")],
     ids=str,
 )  # fmt: skip
 def test_impossible_numbers_are_refused(id: str, changed: dict[str, float], message: str) -> None:
-    parameters = {one: given for one, given, *_ in [*SIZES, *HULLS]}[id]
+    parameters = {one: given for one, given, *_ in [*HULLS, *SIZES]}[id]
     found = dpaudit.pac.get_learner(id, **parameters).worst_failure(0.1, 50)  # type: ignore[attr-defined]
     one = SizeCertificate(family=found.family, numbers={**dict(found.numbers), **changed}, fails=0, suffices=50)
     assert message in refuted(one, 0.1, 0.1)
@@ -149,6 +155,7 @@ def test_what_the_bounds_do_not_cover_is_refused() -> None:
         "threshold-interior-point": {"domain_size": 40, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1,
                                      "variant": "rec-concave"},
         "mixture-halfspace": {"dimension": 1, "epsilon": 1.0, "literal": True},
+        "halfspace-tukey": {"side": 1, "dimension": 1, "epsilon": 1.0},
     }  # fmt: skip
     for id, parameters in recursing.items():
         learner: Any = dpaudit.pac.get_learner(id, **parameters)
@@ -159,3 +166,38 @@ def test_what_the_bounds_do_not_cover_is_refused() -> None:
 def test_a_selection_without_rivals_loses_nothing() -> None:
     found = selections_failure((1,), 0.5, 10, Fraction(1, 2), strict=False)
     assert found.upper == 0
+
+
+@pytest.mark.parametrize("side", [1, 2])
+def test_halfspaces_of_many_subsamples_fail_less_often_than_the_bound(side: int) -> None:
+    # By runs: more subsamples than a law lists.
+    learner: Any = dpaudit.pac.get_learner(
+        "halfspace-tukey", side=side, dimension=1, epsilon=3.0, subsamples=16, variant="positive"
+    )
+    rng = np.random.default_rng(5)
+    target = learner.concepts.concept(learner.concepts.size // 2)
+    masses = np.append(np.full(side, 0.31 / side), 1 - 0.31)
+    law = Distribution(learner.domain.points(), masses)
+    for n in (40, 120, 400):
+        failure = CaseFailure(learner, HardCase(target, law, "a light point"), 0.3, "realizable")
+        seen = failure.draws(n, rng, 200)
+        assert seen.mean() <= learner.worst_failure(0.3, n).upper + 4 * math.sqrt(0.25 / 200)
+
+
+def test_the_jump_of_tree_log_is_that_of_its_law() -> None:
+    learner: Any = dpaudit.pac.get_learner(
+        "interior-point-tree-log", domain_size=64, epsilon=2.0, delta=0.01, beta=0.1
+    )
+    tree = learner._tree(0)
+    shallow = 2 * tree.margin + tree.deep
+    rates = []
+    for n in (shallow - 1, shallow + 1, shallow + 12):
+        rate, words = learner.hard_failure(0.1, n)
+        point = int(words.split("point ")[1].split(";")[0])
+        law = learner.law(learner.domain.sample([[point]], [0], [n]))
+        rates.append((rate, 1 - math.exp(law.log_prob[point])))
+    # With one example more than the exponential mechanism gets the failure rate jumps up.
+    assert rates[0][1] < 0.01 < rates[1][1]
+    assert rates[0][0] == pytest.approx(rates[1][0])
+    for rate, exact in rates[1:]:
+        assert rate == pytest.approx(exact, rel=0.02)
