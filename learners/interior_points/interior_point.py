@@ -13,7 +13,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import CaseFamily, InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, WorstFailure
+from dpaudit.contract import (
+    CaseFamily,
+    Distribution,
+    InputError,
+    Instance,
+    Law,
+    Pair,
+    PrivacyClaim,
+    Sample,
+    Supremum,
+    WorstFailure,
+)
 
 from ..arrays import Floats, Integers
 from ..citations import BMNS, OURS
@@ -29,6 +40,10 @@ from ..parameters import Built, check_choice, check_integer, check_law, check_pa
 from ..points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
+# A point, the two points of a peak, and another point, of a case on which RecConcave needs many examples; and the share
+# of the peak's height that the outer two keep.
+PEAK = (31, 36, 37, 40)
+BESIDE = 0.76
 _WORST = (
     "two points of the data have the scores n - g and g at least, 0 < g <= n/2, and exp(g epsilon/2) + exp((n - g) "
     "epsilon/2) is least for g = n/2; all of the domain but two points is outside then"
@@ -325,6 +340,20 @@ class InteriorPointRecConcave(InteriorPoint):
     def _alpha(self) -> Fraction:
         """The fraction that the digits of alpha show, 1/10 for 0.1, so that scores have a small denominator."""
         return Fraction(repr(float(self.alpha)))
+
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return a case in which RecConcave recurses, and names no interval although it finds the right width.
+
+        Two middle points are a peak of q of width 2 = K, 4 points away from the ends of its intervals of 8 K in both
+        partitions; next to either is a point that keeps 76 % of the peak, in the next interval. So the lead is 12 % of
+        n, which the stable selections miss up to about n = 900. Nothing where that does not fit.
+        """
+        if not PEAK[-1] < self.domain_size or self.domain_size <= BASE + 1:
+            return []
+        points = np.array(PEAK)[:, None]
+        light = BESIDE / 2
+        law = Distribution(points, np.array([light, 0.5 - light, 0.5 - light, light]))
+        return [(0, law, "a peak of two points 4 away from the ends of its intervals, 76 % of it in the next ones")]
 
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
         """Return an upper end of the probability of a point with q < (1 - alpha) n/2; see `mechanisms.selections`.
