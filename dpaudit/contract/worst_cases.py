@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
+from dpaudit.contract.samples import Distribution
 from dpaudit.errors import InputError
 
-__all__ = ["CaseFamily", "HasWorstCase", "WorstFailure"]
+__all__ = ["CaseFamily", "HasWorstCase", "HasWorstTargets", "WorstFailure"]
 
 
 class CaseFamily(StrEnum):
@@ -20,6 +21,13 @@ class CaseFamily(StrEnum):
     THRESHOLDS = "thresholds"
     PARITIES = "parities"
     INTERIOR_POINTS = "interior points"
+    COVERS = "covers"
+    SELECTIONS = "selections"
+    OUTPUTS = "outputs"
+    LITERALS = "literals"
+    FACES = "faces"
+    THRESHOLD_CALLS = "threshold calls"
+    SUBSAMPLES = "subsamples"
 
 
 @dataclass(frozen=True)
@@ -83,3 +91,14 @@ class HasWorstCase(Protocol):
         InputError
             If nothing is proved at the learner's parameters or this alpha.
         """
+
+
+@runtime_checkable
+class HasWorstTargets(Protocol):
+    """Cases on which the learner is believed to need the most examples, for a search of its sample complexity.
+
+    Unlike `contract.HasHardTargets` they are not audited at the theorem's n, where few of them fail.
+    """
+
+    def worst_targets(self, alpha: float) -> Sequence[tuple[int, Distribution, str]]:
+        """Return (code of the concept, distribution of the points, name) of each case, for accuracy alpha."""

@@ -189,7 +189,10 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
     A control inherits what its honest base offers, and is not it. Where a learner has no such case at its parameters,
     cases are searched for.
     """
-    if not isinstance(learner, HasHardFailure) or isinstance(learner, HasFault) or claim.setting != "realizable":
+    if not isinstance(learner, HasHardFailure) or isinstance(learner, HasFault):
+        return None
+    # A rate on fresh samples is that of the setting "realizable"; one on a fixed sample is that of "solution".
+    if claim.setting not in ("realizable", "solution"):
         return None
     try:
         learner.hard_failure(alpha, claim.sample_size)

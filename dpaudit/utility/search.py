@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
+from dpaudit.contract import FIXED_SETTINGS, Distribution, HasWorstTargets, Learner
 from dpaudit.progress import Advance
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
@@ -64,8 +64,11 @@ class Proposal:
 
 
 def proposals(learner: Learner, alpha: float, setting: str) -> Iterator[HardCase]:
-    """Yield the hard cases of a learner and, without noise, cases in which many rivals are just bad."""
+    """Yield the hard cases of a learner and, without noise, its own worst ones and those with many rivals just bad."""
     yield from hard_cases(learner, alpha, setting)
+    if isinstance(learner, HasWorstTargets) and setting != "agnostic":
+        for code, law, name in learner.worst_targets(alpha):
+            yield HardCase(code, law, name)
     concepts = learner.concepts
     size = size_of(concepts)
     if size is None or setting in ("agnostic", "solution"):

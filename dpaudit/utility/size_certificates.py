@@ -8,14 +8,17 @@ number that does not increase with n: an n at which it is at most beta suffices,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
 from dpaudit.contract import CaseFamily
+from dpaudit.utility.call_certificates import faces, literals, subsamples, threshold_calls
+from dpaudit.utility.certificate_numbers import Numbers, count, drops, kept, mass_above, odds_to_chance, positive
+from dpaudit.utility.cover_certificates import covers
 from dpaudit.utility.decimals import MOST_TERMS, ONE, UP, ZERO, Enclosure, check_terms, likely, mean
 from dpaudit.utility.finding import SizeCertificate
-from dpaudit.utility.problem import SLACK
+from dpaudit.utility.selection_certificates import outputs, selections
 
 # Random equations beyond the number of variables after which the share of right solutions is taken to stay.
 MORE_EQUATIONS = 140
@@ -24,7 +27,6 @@ CLOSE = Fraction(10001, 10000)
 # Shares of the mass that is left over which are tried as the boundary between even and uneven ones.
 SHARES = 32
 
-Numbers = Mapping[str, int | float]
 # For n examples, a lower end of the failure rate of a case, and an upper end of that of any case.
 Ends = tuple[Callable[[int], Decimal], Callable[[int], Decimal]]
 
@@ -48,16 +50,18 @@ def refuted(certificate: SizeCertificate, alpha: float, beta: float) -> str:
 
 
 def _finite_class(numbers: Numbers, alpha: Fraction) -> Ends:
-    rivals = _count(numbers, "rivals", 0)
-    kept = _kept(alpha, _drops(_rate(numbers))[1])
+    rivals = Fraction(numbers["rivals"])
+    if rivals < 0:
+        raise ValueError(f"rivals must not be negative, got {float(rivals)}")
+    each = kept(alpha, drops(positive(numbers, "rate"))[1])
 
-    return lambda n: Decimal(0), lambda n: _failing(rivals * kept**n).high
+    return lambda n: Decimal(0), lambda n: odds_to_chance(rivals * each**n).high
 
 
 def _thresholds(numbers: Numbers, alpha: Fraction) -> Ends:
-    size = _count(numbers, "domain_size", 2)
-    rate = _rate(numbers)
-    mass = _mass(numbers, alpha)
+    size = count(numbers, "domain_size", 2)
+    rate = positive(numbers, "rate")
+    mass = mass_above(numbers, alpha)
     target = -(-size // 2)
 
     def lower(n: int) -> Decimal:
@@ -79,7 +83,7 @@ def _one_side(rivals: int, rest: int, mass: Fraction, rate: Fraction, n: int) ->
     powers = Enclosure.exp(-rate).powers(n)
     near = Enclosure.of(rivals)
     far = rest * powers[n]
-    return mean(n, mass, lambda k: _failing(near * powers[k] + far))
+    return mean(n, mass, lambda k: odds_to_chance(near * powers[k] + far))
 
 
 def _two_sides(
@@ -102,7 +106,7 @@ def _two_sides(
             total = left * own + right * powers[other]
             if far:
                 total = total + more * powers[n - count - other] * (own + powers[other])
-            return _failing(total)
+            return odds_to_chance(total)
 
         return mean(n - count, mass / (1 - mass), value)
 
@@ -110,9 +114,9 @@ def _two_sides(
 
 
 def _points(numbers: Numbers, alpha: Fraction) -> Ends:
-    rivals = _count(numbers, "rivals", 1)
-    rate = _rate(numbers)
-    mass = _mass(numbers, alpha)
+    rivals = count(numbers, "rivals", 1)
+    rate = positive(numbers, "rate")
+    mass = mass_above(numbers, alpha)
 
     # The case: all rivals have this mass or, where that leaves some over, all but the last, which has the rest.
     bad = rivals if rivals * mass > 1 else rivals - 1
@@ -139,13 +143,13 @@ def _uneven(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
     For any d, one rival has at least 1 - (rivals - 1) d of it, or two have d each: such a term of C has a mean of at
     most (1 - share c)^F given F, and adds at most its mean to that of C/(1 + C).
     """
-    drop = _drops(rate)[1]
+    drop = drops(rate)[1]
     left = 1 - rivals * alpha
     one, two = (_with_own_mass(s, alpha, rate, n) for s in (rivals - 1, rivals - 2))
 
     def bound(d: Fraction) -> Decimal:
-        single = one + _kept(left * (1 - (rivals - 1) * d), drop) ** n
-        double = two + 2 * _kept(left * d, drop) ** n
+        single = one + kept(left * (1 - (rivals - 1) * d), drop) ** n
+        double = two + 2 * kept(left * d, drop) ** n
         return max(single.high, double.high)
 
     return min(bound(Fraction(i, SHARES * (rivals - 1))) for i in range(1, SHARES))
@@ -197,7 +201,7 @@ def _block(low: int, high: int, alpha: Fraction, rate: Fraction, n: int) -> Deci
     """Return a bound for `low` to `high` bad rivals: Jensen's, with the most rivals and, apart, the least masses."""
     own = _own_mass(low, alpha)
     other = _own_mass(high, alpha)
-    powers = _kept((alpha - other) / (1 - other), _drops(rate)[1]).powers(n)
+    powers = kept((alpha - other) / (1 - other), drops(rate)[1]).powers(n)
     grown = Enclosure.exp(rate).powers(n)
     rivals = Enclosure.of(high)
 
@@ -242,14 +246,14 @@ _PRODUCTS = ((1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1), (4,), (3, 1), (2, 2), 
 
 def _products(rivals: int, share: Fraction, rate: Fraction, n: int) -> list[list[Enclosure]]:
     """Return the sums of the means of `_PRODUCTS` over all choices of terms in order, each for 0 .. n examples."""
-    d = _drops(rate)
+    d = drops(rate)
 
     def table(cells: int, *parts: int) -> list[Enclosure]:
         """Return s (s - 1) .. E exp(-rate (i N_1 + j N_2 + ..)) for the parts i, j, .., one for each of the terms."""
         ways = math.perm(rivals, cells)
         if not ways:
             return [ZERO] * (n + 1)
-        return [ways * power for power in _kept(share, sum((d[part] for part in parts), ZERO)).powers(n)]
+        return [ways * power for power in kept(share, sum((d[part] for part in parts), ZERO)).powers(n)]
 
     return [table(len(parts), *parts) for parts in _PRODUCTS]
 
@@ -267,8 +271,8 @@ def _central(*e: Enclosure) -> tuple[Enclosure, ...]:
 
 
 def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
-    dimension = _count(numbers, "dimension", 1)
-    mass = _mass(numbers, alpha)
+    dimension = count(numbers, "dimension", 1)
+    mass = mass_above(numbers, alpha)
     keep = Fraction(numbers["keep"])
     failure = Fraction(numbers["failure"])
     if not (0 < keep <= 1 and 0 <= failure < 1 and 2 * keep * mass <= 1):
@@ -306,8 +310,8 @@ def _answered_right(dimension: int) -> list[Enclosure]:
 
 
 def _interior_points(numbers: Numbers, alpha: Fraction) -> Ends:
-    size = _count(numbers, "domain_size", 2)
-    grown = Enclosure.exp(_rate(numbers))
+    size = count(numbers, "domain_size", 2)
+    grown = Enclosure.exp(positive(numbers, "rate"))
 
     def failing(n: int) -> Enclosure:
         """Return the greater one of the rates on one point and on two neighbouring points."""
@@ -326,40 +330,11 @@ _ENDS: dict[CaseFamily, Callable[[Numbers, Fraction], Ends]] = {
     CaseFamily.POINTS: _points,
     CaseFamily.PARITIES: _parities,
     CaseFamily.INTERIOR_POINTS: _interior_points,
+    CaseFamily.COVERS: covers,
+    CaseFamily.SELECTIONS: selections,
+    CaseFamily.OUTPUTS: outputs,
+    CaseFamily.LITERALS: literals,
+    CaseFamily.FACES: faces,
+    CaseFamily.THRESHOLD_CALLS: threshold_calls,
+    CaseFamily.SUBSAMPLES: subsamples,
 }
-
-
-def _count(numbers: Numbers, name: str, least: int) -> int:
-    value = numbers[name]
-    if not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
-    return value
-
-
-def _rate(numbers: Numbers) -> Fraction:
-    if not (rate := Fraction(numbers["rate"])) > 0:
-        raise ValueError(f"rate must be positive, got {rate}")
-    return rate
-
-
-def _mass(numbers: Numbers, alpha: Fraction) -> Fraction:
-    """Return the error of the case's rivals, which must count as a failure."""
-    mass = Fraction(numbers["mass"])
-    if not alpha * (1 + Fraction(SLACK)) < mass < 1:
-        raise ValueError(f"mass must be above alpha and below 1, got {float(mass)}")
-    return mass
-
-
-def _failing(total: Enclosure) -> Enclosure:
-    """Return B/(1 + B)."""
-    return total / (ONE + total)
-
-
-def _drops(rate: Fraction) -> list[Enclosure]:
-    """Return 1 - exp(-i rate) for i = 0 .. 4."""
-    return [1 - power for power in Enclosure.exp(-rate).powers(4)]
-
-
-def _kept(share: Fraction, drop: Enclosure) -> Enclosure:
-    """Return 1 - share * drop: the mean of exp(-rate) to the number of times that one example hits a share."""
-    return 1 - share * drop

@@ -16,12 +16,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import CaseFamily, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim, WorstFailure
 
 from ..arrays import Floats, Integers
 from ..citations import STE
 from ..domains import Grid, moving_negatives
 from ..finite.counting import ClassLearner, as_codes
+from ..finite.worst_case import likely_counts
 from ..interior_points.interior_point import Solver, check_variant, make_solver
 from ..mechanisms.composition import Cost, best, largest_share
 from ..mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
@@ -32,6 +33,17 @@ from .concepts import Boxes
 SOURCE = f"{STE}, private boxes by interior points"
 # The most products of ends for which the exact law is computed.
 LAW_BOXES = 2**16
+# Larger numbers m of values in a call are not gone through one by one.
+MOST_VALUES = 2**18
+
+_PROOF = (
+    "an error above alpha needs a face that leaves out the thinnest slab of mass above alpha/(2 d), or a count that "
+    "stops the learner; the number of examples there is binomial, and given it the call has an exact tail"
+)
+_MISSING = (
+    "the chance that faces together leave out alpha, in the place of that of one with alpha/(2 d), or a case in which "
+    "one face is enough"
+)
 
 
 @dataclass(frozen=True)
@@ -282,6 +294,37 @@ class BoxInteriorPoint(ClassLearner):
             few = float(n < m)
         words = f"mass {mass:.6g} on each of {self._faces} faces, the rest in the middle"
         return few + (1 - few) * failing, words
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the failure rate over all cases.
+
+        As for `utility`, an error above alpha needs a face beyond which the thinnest slab of mass above alpha/(2 d) is
+        left out whole, a call that is not among its data, or the count. Let k of the m values of a call be in the slab.
+        The best of these has a score of min{k, ceil(m/2)}, values beyond the slab m - k at most, and points outside of
+        the data 0: the call errs with probability psi((T - 1) exp(-rate (min{k, ceil(m/2)} - m + k))) at most,
+        psi(x) = x/(1 + x), T the number of candidates, and 1 where the exponent is positive. That falls with k, and
+        k is at least min{m, N} for N ~ Bin(n, alpha/(2 d)). A target of mass alpha at most errs by its calls alone; of
+        any other the count sees Bin(n, alpha) examples at least.
+
+        `InputError` if the interior points are not found by the exponential mechanism.
+        """
+        if self.variant != "exponential":
+            raise InputError.of("variant", self.variant, "'exponential', for a bound on all cases")
+        _, m, scale = self._plan()
+        if m > MOST_VALUES:
+            raise InputError(f"m must be at most {MOST_VALUES} for a bound on all cases, got {m}")
+        rate = float(self._shares()[0]) / 2
+        counts, chance = likely_counts(n, alpha / self._faces)
+        k = np.minimum(counts, m)
+        lead = np.minimum(k, math.ceil(m / 2)) - (m - k)
+        odds = self.side * np.exp(-rate * np.maximum(0.0, lead))
+        missed = float(chance @ np.where(lead >= 0, odds / (1 + odds), 1.0)) + max(0.0, 1 - float(chance.sum()))
+        counts, chance = likely_counts(n, alpha)
+        few = np.exp(log_below((m - counts) / scale)) if scale else (counts < m).astype(np.float64)
+        stopped = float(chance @ few) + max(0.0, 1 - float(chance.sum()))
+        numbers = {"dimension": self.dimension, "candidates": self.side + 1, "m": m, "rate": rate, "scale": scale}
+        upper = min(1.0, self._faces * missed + stopped)
+        return WorstFailure(0.0, upper, CaseFamily.FACES, numbers, _PROOF, _MISSING)
 
     def symmetries(self) -> list[Integers]:
         """Return the permutations of negative examples, and those of the grid where the mechanism has them."""

@@ -10,11 +10,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim, later
+from dpaudit.contract import (
+    InputError,
+    Instance,
+    Law,
+    PrivacyClaim,
+    Sample,
+    Supremum,
+    UtilityClaim,
+    WorstFailure,
+    later,
+)
 
 from ..arrays import Bools, Integers
 from ..citations import STE
 from ..covers.accounting import choice_supremum, pure_share, rounds_for
+from ..covers.worst_case import Covering, covering_failure
 from ..finite.counting import ClassLearner, as_codes
 from ..mechanisms import exponential
 from ..mechanisms.composition import largest_repeated_epsilon
@@ -249,6 +260,25 @@ class ConjunctionGreedy(ClassLearner):
     def _hard_rounds(self, n: int) -> Rounds:
         rounds = self.rounds_at(n)
         return Rounds(rounds, self.dimension, self.k, self.share(rounds) / 2, 0 if self.literal else 1)
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the failure rate over all cases; see `covers.worst_case`.
+
+        A target without a literal has "no literal" as its good set, which is why that must be a candidate. Of each
+        variable one literal may spoil something new, and a further one all that is left.
+
+        `InputError` if every round must choose a literal, or a round's rate is not proportional to 1/J while J grows.
+        """
+        if self.literal:
+            raise InputError.of("literal", self.literal, "False, for a bound on all cases")
+        rate = self.epsilon / 2
+        if self.rounds is not None:
+            rate = self.share(self.rounds) / 2
+        elif self.delta or self.budget != "paper":
+            raise InputError("rounds must be given for a bound on all cases, with a delta or the budget proved")
+        d = self.dimension
+        answers = Conjunctions(d).size
+        return covering_failure(Covering(self.k, rate, self.rounds or 0, 2 * d, 2 * d, d + 1, answers, True), alpha, n)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.

@@ -10,12 +10,25 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim, later
+from dpaudit.contract import (
+    CaseFamily,
+    Distribution,
+    Instance,
+    Law,
+    Pair,
+    PrivacyClaim,
+    Sample,
+    Supremum,
+    UtilityClaim,
+    WorstFailure,
+    later,
+)
 
 from ..arrays import Floats, Integers
 from ..citations import STE
 from ..domains import moving_negatives
 from ..finite.counting import ClassLearner
+from ..finite.worst_case import ABOVE, likely_counts
 from ..mechanisms.composition import largest_repeated_epsilon
 from ..mechanisms.log_laws import ULP, log_above, log_below
 from ..parameters import (
@@ -29,6 +42,15 @@ from ..parameters import (
     check_statement,
 )
 from .concepts import LAW_DIMENSION, MAX_DIMENSION, Conjunctions, contradicted, decoded_mask
+
+_PROOF = (
+    "literals that are kept and contradict positive examples of mass above alpha together are at most d, or two that "
+    "contradict each other: one of them has more than alpha/d; its count and its noise have exact tails"
+)
+_MISSING = (
+    "the chance that d literals of mass alpha/d are all kept, in the place of that of any one, or a case in which one "
+    "is enough"
+)
 
 
 def contradictions(sample: Sample) -> Integers:
@@ -172,6 +194,38 @@ class ConjunctionLaplace(ClassLearner):
     def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals and of the permutations of negative examples."""
         return [*self.concepts.symmetries(), *moving_negatives(self.domain.size)]
+
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return the target that is always 1, and d points each of which one literal v_i alone refuses.
+
+        Each has a little more than alpha/d of the mass, and 1 .. 1 the rest: all v_i must be kept for a failure.
+        """
+        d = self.dimension
+        each = alpha * (1 + ABOVE) / d
+        points = np.vstack([1 - np.eye(d, dtype=np.int64), np.ones((1, d), dtype=np.int64)])
+        law = Distribution(points, np.append(np.full(d, each), 1 - d * each), "each v_i wrong on a d-th of alpha")
+        return [(0, law, f"mass {each:.6g} on each point with one 0, the rest on 1 .. 1; target without literals")]
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the failure rate over all cases.
+
+        A literal of the target is deleted with probability r = exp(-threshold/scale)/2. If none is, the answer errs on
+        positive examples alone, on the union of what the other literals that were kept contradict. If its mass exceeds
+        alpha, one of these literals has more than alpha/d, for d >= 2: without a pair v_i, not v_i they are at most d,
+        and of such a pair, which contradicts all positive examples, one has more than alpha/2. It is kept with
+        probability at most K = E Pr[N + noise <= threshold], N ~ Bin(n, alpha/d). A target of k literals leaves
+        2 d - k others: k r + (2 d - k) K in all, which is greatest for k = 0 or d. The constant 0 needs two literals
+        that contradict each other, and fails with 2 r at most. (For d = 1, alpha/2 and 2 r.)
+        """
+        d = self.dimension
+        size = max(2, d)
+        counts, chance = likely_counts(n, alpha / size)
+        gap = (self._threshold - counts) / self._scale
+        keeps = min(1.0, float(chance @ np.exp(log_below(gap))) + max(0.0, 1 - float(chance.sum())))
+        deleted = math.exp(float(log_above(np.array(self._threshold / self._scale))))
+        upper = min(1.0, max(2 * d * keeps, d * keeps + size * deleted))
+        numbers = {"dimension": d, "scale": self._scale, "threshold": self._threshold}
+        return WorstFailure(0.0, upper, CaseFamily.LITERALS, numbers, _PROOF, _MISSING)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.

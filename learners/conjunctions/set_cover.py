@@ -13,8 +13,9 @@ from ..arrays import Exact, Integers, Labels
 from ..covers.accounting import AUDITED, TINY, calibration_picture, choice_supremum
 from ..covers.rounds import LaplaceNoise
 from ..covers.set_cover import SetCoverLearner
+from ..covers.worst_case import Covering
 from ..parameters import check_integer
-from .concepts import Conjunction, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
+from .concepts import Conjunction, Conjunctions, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
 from .greedy_counts import GreedyCounts, Rounds, missed_failure
 
 # Samples with at most so many (point, literal) cells are run in batches, larger ones run by run.
@@ -60,6 +61,16 @@ class LiteralCover(SetCoverLearner):
     @property
     def _sets(self) -> int:
         return 2 * self.dimension
+
+    @property
+    def _covering(self) -> Covering:
+        # A target has a literal, which does not spoil anything. Of each other variable one literal may spoil something
+        # new, and a further one all that is left.
+        others = 2 * self.dimension - 1
+        answers = Conjunctions(self.dimension).size
+        return Covering(
+            self.k, self._rate, self.rounds, others, others, self.dimension, answers, True, *self._noise_scale
+        )
 
     def _cover(self, points: Exact) -> Labels:
         contradictions = contradicted(points)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Law, PrivacyClaim, Sample, UtilityClaim, WorstFailure
 
 from ..arrays import Bools, Exact, Floats, Integers, Labels
 from ..citations import KMMS
@@ -27,6 +27,7 @@ from ..parameters import (
 )
 from .accounting import VARIANTS, composed_share, noiseless_share, paper_share, pure_share, rounds_for
 from .rounds import LaplaceNoise, Round, RoundedNoise
+from .worst_case import Covering, covering_failure
 
 # The most sequences that a law lists.
 LAW_ATOMS = 2**16
@@ -180,6 +181,15 @@ class SetCoverLearner(ClassLearner):
             n = max(n, 8 / alpha * (self.rounds * log_behaviours - math.log(gap)))
         claim, place = self._theorem
         return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the failure rate over all cases; see `covers.worst_case`."""
+        return covering_failure(self._covering, alpha, n)
+
+    @property
+    def _covering(self) -> Covering:
+        """The numbers of the sets and rounds on which that bound rests."""
+        raise NotImplementedError("a learner has sets to cover with")
 
     @property
     def _sets(self) -> int:

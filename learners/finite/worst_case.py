@@ -40,8 +40,11 @@ _POINTS = (
 )
 
 
-def finite_class_failure(rivals: int, rate: float, alpha: float, n: int) -> WorstFailure:
-    """Return the bound E[B]/(1 + E[B]) of the failure rate for a class of `rivals` + 1 concepts; no case is offered."""
+def finite_class_failure(rivals: float, rate: float, alpha: float, n: int) -> WorstFailure:
+    """Return the bound E[B]/(1 + E[B]) of the failure rate for a class of `rivals` + 1 concepts; no case is offered.
+
+    Where concepts have measures, `rivals` is that of all others over the target's.
+    """
     log_mean = log_count(rivals) + n * math.log1p(alpha * math.expm1(-rate))
     return WorstFailure(
         0.0, float(_odds(np.array(log_mean))), CaseFamily.FINITE_CLASS, {"rivals": rivals, "rate": rate}, _FINITE,

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, Sample
+from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Law, Panel, Picture, Sample, WorstFailure
 
 from ..arrays import Bools, Floats, Integers, summed
 from ..citations import BMNS
@@ -25,6 +25,7 @@ from ..finite.counting import SOLUTION, ClassLearner, pure_privacy, solution_uti
 from ..geometry.pictures import examples
 from ..mechanisms import exponential
 from ..mechanisms.log_laws import ULP, greatest
+from ..mechanisms.selections import selections_failure
 from ..parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
 from .concepts import Halfspace, Halfspaces
 from .depth.depth_extents import DepthExtents
@@ -167,6 +168,12 @@ class HullPoint(ClassLearner):
     def solves(self, code: Point, sample: Sample) -> bool:
         """Say whether the point lies in the convex hull of the sample, that is, has a depth of at least 1."""
         return tukey_depth(*weighted_points(sample), code) >= 1
+
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return two neighbouring points with half of the mass each: their hull has few candidates."""
+        points = np.zeros((2, self.dimension), dtype=np.int64)
+        points[1, -1] = 1
+        return [(0, Distribution(points, np.full(2, 0.5)), "two points side by side")]
 
     def explicit_examples(self, beta: float) -> int:
         """Return the n from which a depth of n/(2 (d + 1)) is proved with probability 1 - beta, on every sample."""
@@ -332,6 +339,15 @@ class HullPointExponential(HullPoint):
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
         return (self.dimension + 1) * math.floor(-self.depth_guarantee(0, beta)) + 1
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the probability of a point outside of the hull, over all samples.
+
+        Some point is ceil(n/(d + 1)) deep, and a coordinate after which no deep one is left is of depth 0; see
+        `mechanisms.selections`.
+        """
+        part = Fraction(1, self.dimension + 1)
+        return selections_failure(self._most, self._rate, n, part, strict=False)
 
     @property
     def _rate(self) -> float:

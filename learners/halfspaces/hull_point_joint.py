@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, Sample
+from dpaudit.contract import InputError, Instance, Law, Sample, WorstFailure
 
 from ..arrays import Integers
 from ..citations import BMNS
 from ..mechanisms import exponential
+from ..mechanisms.selections import selections_failure
 from ..parameters import check_parameters, check_probability, check_sample
 from .depth.extended_domain import MAX_SIDE, ExtendedDomain
 from .depth.plane_lattice import LatticeSelection, PlaneLattice
@@ -87,12 +89,20 @@ class HullPointJoint(HullPoint):
             return None
         return _lattice(int(self.side))
 
+    @property
+    def _size(self) -> int:
+        """The number of candidates."""
+        if self.lattice is None:
+            return len(self.extended.points)
+        return self.lattice.square.size
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the probability of a point outside of the hull; see `mechanisms.selections`."""
+        return selections_failure((self._size,), self._rate, n, Fraction(1, self.dimension + 1), strict=False)
+
     def _loss(self, beta: float) -> float:
         check_probability("beta", beta)
-        if self.lattice is None:
-            size = len(self.extended.points)
-        else:
-            size = self.lattice.square.size
+        size = self._size
         # More than L is lost with probability |X~| exp(-epsilon L/2) at most.
         return 2 / self.epsilon * math.log(size / beta)
 

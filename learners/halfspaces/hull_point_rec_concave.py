@@ -10,12 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim, Sample
+from dpaudit.contract import Distribution, InputError, Instance, Panel, PrivacyClaim, Sample, WorstFailure
 
 from ..arrays import Integers
 from ..citations import BMNS
 from ..mechanisms.composition import Cost, advanced, basic
 from ..mechanisms.rec_concave import BASE, RecConcave
+from ..mechanisms.selections import selections_failure
 from ..mechanisms.steps import Steps
 from .depth.level_rings import by_coordinates
 from .depth.space_fractions import SpaceExtents, SpaceFractions, steps_after
@@ -25,6 +26,8 @@ from .sizes import figure_1_share, size_panels
 
 # Up to this many candidates on an axis laws are computed.
 MAX_CANDIDATES = 2**15
+# A share of two points that is less than the n/6 which a point of the plane must keep, also when it is rounded up.
+LIGHT = 0.12
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,30 @@ class HullPointRecConcave(HullPoint):
         """Say whether the point is as deep as the theorem promises, n/(2 (d + 1)) at least."""
         depth = tukey_depth(*weighted_points(sample), code)
         return 2 * (self.dimension + 1) * int(depth) >= sample.n
+
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return the case of all hull points and, from two dimensions on, one in which a first coordinate misleads.
+
+        Two neighbours have a little less than n/6 each, and two others the rest: after the first coordinate of the
+        former no point is deep enough.
+        """
+        found = super().worst_targets(alpha)
+        if self.dimension > 1:
+            points = np.zeros((4, self.dimension), dtype=np.int64)
+            points[:, :2] = [[0, 0], [0, 1], [1, 0], [1, 1]]
+            law = Distribution(points, np.array([LIGHT, LIGHT, 0.5 - LIGHT, 0.5 - LIGHT]))
+            found.append((0, law, f"shares of {LIGHT:g} on two neighbours, the rest on two others"))
+        return found
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the probability of a point that is not deep enough; see `mechanisms.selections`.
+
+        `InputError` where RecConcave recurses: on more than 33 candidates it is no exponential mechanism.
+        """
+        if max(self._most) > BASE + 1:
+            raise InputError(f"an axis has more than {BASE + 1} candidates, for which no bound of all cases is proved")
+        part = Fraction(1, 2 * (self.dimension + 1))
+        return selections_failure(self._most, float(self.share[0]) / 2, n, part, strict=True)
 
     @property
     def share(self) -> tuple[Fraction, Fraction]:

@@ -11,7 +11,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import (
+    FAIL,
+    CaseFamily,
+    Hypothesis,
+    InputError,
+    Instance,
+    Law,
+    PrivacyClaim,
+    Sample,
+    UtilityClaim,
+    WorstFailure,
+)
 
 from ..arrays import summed
 from ..citations import BMNS
@@ -43,6 +54,11 @@ from .subsamples import Multiplicities, Subsamples, independent_counts
 Code = Point | int
 # Up to this many subsamples are drawn one by one.
 MAX_SUBSAMPLES = 10**6
+_PROOF = (
+    "an answer that errs by more than alpha is wrong at a point of some mass, and has a score of at most the number of "
+    "the h_i that are wrong there; these have not seen it, and empty subsamples are negatively associated"
+)
+_MISSING = "how many of the h_i that have not seen a point are wrong there, and how good the best answer is"
 VARIANTS: dict[str, type[Release]] = {
     "rec-concave": DeepRecConcave,
     "exponential": DeepExponential,
@@ -237,6 +253,56 @@ class HalfspaceTukey:
         if self.release.agreement(self.subsamples, self.beta / 2):
             return self._claim(alpha, beta)
         return None
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the failure rate over all cases, for the variant "positive".
+
+        Some h has a score of D = ceil(m/(d + 2)) at least. One that errs by more than alpha is wrong at a point x of a
+        mass above p = alpha/(|X| - 1), or of 1/|X|, and its score is at most A, the number of the h_i that are wrong
+        there too. These have not seen x, so A <= U, the number of subsamples without x; the empty ones of m bins are
+        negatively associated, hence E exp(a U) <= (1 + (exp(a) - 1) (1 - p/m)^n)^m for the rate a, and
+
+            Pr[failure] <= psi((|H| - 1) exp(-a D) E exp(a U)),    psi(x) = x/(1 + x).
+
+        On two points H has all labellings, so that a label of a point that was not seen is fair: A is binomial given U,
+        (exp(a) - 1)/2 takes the place of exp(a) - 1, p that of alpha, and D that of m/2: unless more than half of the
+        h_i are wrong at x, or at a point of mass 1/2 or more, which Chernoff's bound adds, one that is right at x, and
+        at the other point too if that has more than alpha, has so high a score. Three labellings are wrong.
+
+        `InputError` for the other variants, which select by coordinates.
+        """
+        release = self.release
+        if not isinstance(release, Agreement):
+            raise InputError.of("variant", self.variant, "'positive', for a bound on all cases")
+        m = self.subsamples
+        points = (self.side + 1) ** self.dimension
+        fair = points == 2 and alpha < 0.5
+        rivals = (self.plane or self.concepts).size - 1
+        depth = math.ceil(m / 2) if fair else math.ceil(m / (self.dimension + 2))
+        mass = alpha if fair else min(alpha / (points - 1), 1 / points)
+        rate = self.epsilon * self._spending / 2
+
+        def log_grown(tilt: float, mass: float) -> float:
+            """Return the logarithm of a bound on E exp(tilt A)."""
+            weight = math.expm1(tilt) / (2 if fair else 1)
+            return m * math.log1p(weight * math.exp(n * math.log1p(-mass / m)))
+
+        def most(mass: float) -> float:
+            """Return a bound on the chance that more than half of the h_i are wrong at a point."""
+            least = m // 2 + 1
+            wrong = math.exp(n * math.log1p(-mass / m)) / 2
+            odds = least * (1 - wrong) / (max(1, m - least) * wrong) if wrong > 0 else math.e
+            tilt = max(0.0, min(math.log(odds), 50.0))
+            return math.exp(min(0.0, log_grown(tilt, mass) - tilt * least))
+
+        odds = math.exp(min(700.0, math.log(rivals) + log_grown(rate, mass) - rate * depth))
+        upper = odds / (1 + odds)
+        if fair:
+            upper += most(mass) + most(0.5)
+        numbers = {
+            "subsamples": m, "points": points, "rivals": rivals, "depth": depth, "fair": int(fair), "rate": rate
+        }  # fmt: skip
+        return WorstFailure(0.0, min(1.0, upper), CaseFamily.SUBSAMPLES, numbers, _PROOF, _MISSING)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the theorem."""

@@ -13,7 +13,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import CaseFamily, InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, WorstFailure
+from dpaudit.contract import (
+    CaseFamily,
+    Distribution,
+    InputError,
+    Instance,
+    Law,
+    Pair,
+    PrivacyClaim,
+    Sample,
+    Supremum,
+    WorstFailure,
+)
 
 from ..arrays import Floats, Integers
 from ..citations import BMNS, OURS
@@ -21,13 +32,18 @@ from ..domains import moving_points
 from ..finite.counting import SOLUTION, ClassLearner, as_codes, solution_utility
 from ..mechanisms.composition import Cost
 from ..mechanisms.log_laws import check_size
-from ..mechanisms.rec_concave import RecConcave
+from ..mechanisms.rec_concave import BASE, RecConcave
+from ..mechanisms.selections import selections_failure
 from ..mechanisms.steps import Steps, interior_scores, multiset
 from ..mechanisms.tree_log import TreeLog
 from ..parameters import Built, check_choice, check_integer, check_law, check_parameters, check_probability, check_run
 from ..points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
+# A point, the two points of a peak, and another point, of a case on which RecConcave needs many examples; and the share
+# of the peak's height that the outer two keep.
+PEAK = (31, 36, 37, 40)
+BESIDE = 0.76
 _WORST = (
     "two points of the data have the scores n - g and g at least, 0 < g <= n/2, and exp(g epsilon/2) + exp((n - g) "
     "epsilon/2) is least for g = n/2; all of the domain but two points is outside then"
@@ -325,6 +341,30 @@ class InteriorPointRecConcave(InteriorPoint):
         """The fraction that the digits of alpha show, 1/10 for 0.1, so that scores have a small denominator."""
         return Fraction(repr(float(self.alpha)))
 
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return a case in which RecConcave recurses, and names no interval although it finds the right width.
+
+        Two middle points are a peak of q of width 2 = K, 4 points away from the ends of its intervals of 8 K in both
+        partitions; next to either is a point that keeps 76 % of the peak, in the next interval. So the lead is 12 % of
+        n, which the stable selections miss up to about n = 900. Nothing where that does not fit.
+        """
+        if not PEAK[-1] < self.domain_size or self.domain_size <= BASE + 1:
+            return []
+        points = np.array(PEAK)[:, None]
+        light = BESIDE / 2
+        law = Distribution(points, np.array([light, 0.5 - light, 0.5 - light, light]))
+        return [(0, law, "a peak of two points 4 away from the ends of its intervals, 76 % of it in the next ones")]
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the probability of a point with q < (1 - alpha) n/2; see `mechanisms.selections`.
+
+        The median has q >= n/2. `InputError` where RecConcave recurses, so that it is no exponential mechanism.
+        """
+        if self.domain_size > BASE + 1:
+            raise InputError.of("domain_size", self.domain_size, f"at most {BASE + 1}, for a bound on all cases")
+        rate = float(self._concave(n).epsilon) / 2
+        return selections_failure((self.domain_size,), rate, n, self._alpha / 2, strict=True)
+
     def _concave(self, n: int) -> RecConcave:
         return RecConcave.within(self.domain_size - 1, Fraction(n, 2), self._alpha, Fraction(self.epsilon), self.delta)
 
@@ -374,6 +414,35 @@ class InteriorPointTreeLog(InteriorPoint):
         if wanted < self.beta:
             raise InputError(f"beta must be at least {self.beta!r}, for which this learner is built; got {beta!r}")
         return self._tree(0).points_needed
+
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the greatest probability, at n examples or more, of missing a point that has all examples.
+
+        With at most B = 2 t + M examples TreeLog is the exponential mechanism. With B + r, r > 0, the path to the point
+        x is never left: step 4 finds the depth of x among height + 1 by the exponential mechanism on r equal values, so
+        that each wrong depth has probability 1/(exp(rate r) + height). At all depths but the last two x, whose bits
+        alternate and end with 0, is no end nor the middle of its subtree: those answers miss it. So the rate jumps up
+        at B + 1, where fewer examples suffice for the exponential mechanism: n* lies beyond the jump.
+
+        `InputError` where step 4 recurses further, or the domain has at most 16 points.
+        """
+        tree = self._tree(n)
+        inner = TreeLog.within(self.domain_size, 2**62, Fraction(self.epsilon), self.delta, self.beta).inner
+        if inner is None or inner.inner is not None:
+            raise InputError.of(
+                "domain_size", self.domain_size, "17 to 32,768, for a failure rate that is computed"
+            )
+        rate = float(tree.epsilon) / 2
+        shallow = 2 * tree.margin + tree.deep
+        height = tree.height
+        x = (2 * 4 ** ((height + 1) // 2) - 2) // 3 % 2**height
+        if x >= self.domain_size:
+            x -= 1 << (height - 1)
+        rest = max(1, n - shallow)
+        beyond = (height - 1) / (math.exp(min(700.0, rate * rest)) + height)
+        before = _outside(self.domain_size - 1, rate * n) if n <= shallow else 0.0
+        return max(before, beyond), f"all on the point {x}; {shallow} examples or fewer get the exponential mechanism"
 
 
 LEARNERS = (InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog)

@@ -9,19 +9,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import CaseFamily, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim, WorstFailure
 
 from ..arrays import Integers
 from ..citations import OURS
 from ..finite.counting import ClassLearner, as_codes
+from ..finite.worst_case import likely_counts
 from ..mechanisms.composition import Cost
 from ..mechanisms.steps import Multiset, extremes, merged
 from ..parameters import Built, check_own_beta, check_parameters, check_run, check_sample, check_statement
 from ..points.concepts import Thresholds
-from .interior_point import Solver, check_variant, make_solver
+from .interior_point import ExponentialSolver, Solver, check_variant, make_solver
 
 # Up to here e^(epsilon/2) is a float.
 MAX_EPSILON = 1000
+
+_PROOF = (
+    "the target's own threshold has a score of m at least, and one that errs by more than alpha m - min(m, N) at most, "
+    "N examples being in the shortest stretch of mass above alpha; the mean of its odds is exact"
+)
+_MISSING = "how the two sides of the target differ, where the certificate adds up their odds, or a case with few others"
 
 
 @dataclass(frozen=True)
@@ -152,6 +159,26 @@ class ThresholdInteriorPoint(ClassLearner):
         if setting == "realizable":
             n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self.claim_id, self.source)
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the failure rate over all cases.
+
+        The first m values are at most j*, the other m at least: j* has a score of m or more. A threshold on one side
+        that errs by more than alpha is beyond the shortest stretch of mass above alpha next to j*; with N examples
+        there min(N, m) of the m values of that side are before it, which leaves it a score of m - min(N, m). There are
+        domain_size others in all, so that the failure rate is E psi(B) <= psi(E B) for psi(x) = x/(1 + x) and
+        E B <= domain_size E exp(-rate min(N, m)), N ~ Bin(n, alpha).
+
+        `InputError` if the interior point is not found by the exponential mechanism.
+        """
+        solver, m = self._plan()
+        if not isinstance(solver, ExponentialSolver):
+            raise InputError.of("variant", self.variant, "'exponential', for a bound on all cases")
+        counts, chance = likely_counts(n, alpha)
+        mean = float(chance @ np.exp(-solver.rate * np.minimum(counts, m))) + max(0.0, 1 - float(chance.sum()))
+        odds = self.domain_size * mean
+        numbers = {"candidates": self.domain_size + 1, "m": m, "rate": solver.rate}
+        return WorstFailure(0.0, odds / (1 + odds), CaseFamily.THRESHOLD_CALLS, numbers, _PROOF, _MISSING)
 
     def symmetries(self) -> list[Integers]:
         """Return the symmetries of thresholds, where the mechanism has them."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpaudit.contract import (
+    CaseFamily,
     Distribution,
     Hypothesis,
     InputError,
@@ -28,6 +29,7 @@ from dpaudit.contract import (
     Sample,
     Shape,
     UtilityClaim,
+    WorstFailure,
     later,
 )
 
@@ -55,6 +57,13 @@ MAX_ATOMS = 2**17
 # The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds.
 LARGEST = 512
 PICTURED_POINTS = 40
+# More hypotheses, by their logarithm, are no float.
+MOST_LOG = 700.0
+_PROOF = (
+    "some hypothesis of G makes no error on the sample, and any other one that public points of the grid can make has "
+    "the weight exp(-epsilon W/2) at most relative to it, W ~ Bin(n, > alpha); whether it is in G does not matter"
+)
+_MISSING = "which public points a sample has, and so how few of all hypotheses that they can make are in G"
 Code = tuple[tuple[Functional, ...], ...]
 """() for the empty hypothesis, else the halfspaces and the equations of the flat."""
 
@@ -270,6 +279,26 @@ class MixtureHalfspace(ClassLearner):
             raise InputError.of("literal", self.literal, "False, for a failure rate that is computed")
         hard = HardPolytope.cross(self.dimension, alpha)
         return hard.failure(self._rate, n), f"{hard}; a lower bound for the failure rate"
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return an upper end of the failure rate over all cases.
+
+        Of the hypotheses in G one makes no error on the sample (BMN, Lemma 4.5), and a given one with error above alpha
+        is chosen with probability at most exp(-epsilon W/2) for its number W of errors, if it is in G at all. So the
+        failure rate is at most H (1 - alpha (1 - exp(-epsilon/2)))^n, H the number of hypotheses that points of the
+        grid can make: no sample is given, and no union bound over its points is needed.
+
+        `InputError` for the literal construction, and where H is beyond any float.
+        """
+        if self.literal:
+            raise InputError.of("literal", self.literal, "False, for a bound on all cases")
+        log_outputs = self._log_choices((self.side + 1) ** self.dimension)
+        if log_outputs > MOST_LOG:
+            raise InputError(f"there are more than exp({MOST_LOG}) hypotheses, for which no bound is computed")
+        number = math.exp(log_outputs) * (1 + 1e-9)
+        upper = math.exp(min(0.0, math.log(number) + n * math.log1p(alpha * math.expm1(-self._rate))))
+        numbers = {"outputs": number, "rate": self._rate}
+        return WorstFailure(0.0, upper, CaseFamily.OUTPUTS, numbers, _PROOF, _MISSING)
 
     def speaks_of(self, distribution: Distribution, ones: Floats) -> bool:
         """Return whether no private example has the public label; label-determined ones never have."""

@@ -17,12 +17,14 @@ import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError
 
-from ..arrays import Exact, Floats, Labels
+from ..arrays import Bools, Exact, Floats, Labels
 from ..parameters import check_integer
 from .snapping import check_regions, full_grid
 
 # The largest side whose labellings by triangles are listed.
 TRIANGLE_SIDE = 4
+# Larger numbers of regions, by their logarithms, are no floats.
+MOST_LOG = 700.0
 
 Region = tuple[Any, ...]
 """(z, a, b) of a halfplane, or the functional (w_1, .., w_d, t) of a halfspace."""
@@ -105,6 +107,23 @@ class Regions:
             return self.log_behaviours
         return self.measures()
 
+    def rivals(self, harmless: Callable[[Labels], Bools] | None = None) -> float:
+        """Return a bound on the measure of all other regions over that of the regions that label a sample alike.
+
+        Where the regions are listed, without those that are `harmless`, given their labels. `InputError` if the bound
+        is beyond any float.
+        """
+        if self.measures is None and harmless is None:
+            return float(self.size - 1)
+        if not self.listed:
+            return above(self.log_ratio)
+        volumes = self.family.volumes
+        least = min(volumes)
+        counted = sum(volumes) - least
+        if harmless is not None:
+            counted = sum(volumes[i] for i in np.flatnonzero(~harmless(self.family.labels)).tolist())
+        return math.nextafter(float(Fraction(counted, least)), math.inf)
+
     def decode(self, code: Any) -> Hypothesis:
         """Return the region that an output stands for."""
         if not self.listed:
@@ -113,6 +132,13 @@ class Regions:
             return self.region(check_regions(code, self.halfplanes))
         check_integer("code", code, 0, len(self.family) - 1)
         return self.region(self.family.regions[int(code)])
+
+
+def above(log: float) -> float:
+    """Return a number above that with the logarithm; `InputError` if it is beyond any float."""
+    if log >= MOST_LOG:
+        raise InputError(f"there are more than exp({MOST_LOG}) regions, for which no bound of all cases is computed")
+    return math.exp(log) * (1 + 1e-9)
 
 
 def _log_ratio(small: int, large: int) -> float:

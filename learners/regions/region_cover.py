@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, Instance, Sample, later
+from dpaudit.contract import Distribution, Hypothesis, Instance, Sample, later
 
-from ..arrays import Exact, Floats, Integers, Labels
+from ..arrays import Bools, Exact, Floats, Integers, Labels
 from ..covers.accounting import AUDITED, TINY
 from ..covers.rounds import RoundedNoise
 from ..covers.set_cover import SetCoverLearner
+from ..covers.worst_case import Covering, spoiling_ways
 from ..domains import grid_rows
+from ..finite.worst_case import ABOVE
 from ..geometry.polygons import Bits
 from ..parameters import Built, check_integer, check_run
 from ..samples import distinct_points
 from .concepts import ConvexPolygons, PolygonUnions, halfplanes, triangles
-from .families import Region, Regions
+from .families import Region, Regions, above
 from .pictures import plane_picture, plane_targets, scene_of
 from .shapes import Halfplane, Intersection, Union, triangle
 from .snapping import check_regions, region_of
@@ -86,6 +90,44 @@ class RegionCover(SetCoverLearner):
         if self._regions.measures is None:
             return super()._log_measures
         return self._regions.family.log_shares
+
+    @property
+    def _covering(self) -> Covering:
+        # Each round that spoils anything new spoils another point of the domain.
+        points = self.domain.size
+        regions = self._regions
+        answers = float(min(points * math.log(2), self.rounds * regions.log_behaviours))
+        equal = regions.measures is None
+        rivals = regions.rivals()
+        bad = rivals if equal else regions.rivals(self._covers_nothing)
+        return Covering(
+            self.k, self._rate, self.rounds, rivals, bad, min(points, self.rounds), above(answers), equal,
+            *self._noise_scale, _ways(self),
+        )  # fmt: skip
+
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return the case in which each point that may be spoiled has an equal share of a little more than alpha.
+
+        The target covers a single point, of all those that some region covers alone the one of the least measure.
+        Nothing where the regions are not listed.
+        """
+        if not self._regions.listed:
+            return []
+        points = self.domain.points()
+        cover = self._cover(points).T
+        alone = np.flatnonzero(cover.sum(axis=1) == 1)
+        if not len(alone):
+            return []
+        target = cover[alone[self._regions.family.log_shares[alone].argmin()]]
+        labels = target if self._covered_label else 1 - target
+        (codes,) = np.nonzero((self.concepts.evaluate(points) == labels).all(axis=1))
+        each = alpha * (1 + ABOVE) / (len(points) - 1)
+        law = Distribution(points, np.where(target == 1, 1 - each * (len(points) - 1), each))
+        return [(int(code), law, "alpha shared by all points but one, which alone is to be covered") for code in codes]
+
+    def _covers_nothing(self, labels: Labels) -> Bools:
+        """Return which listed labellings cover no point."""
+        return np.asarray((labels == 1 - self._covered_label).all(axis=1))
 
     def _cover(self, points: Exact) -> Labels:
         labels = self._regions.family.labels[:, grid_rows(points, self.side)].T
@@ -154,6 +196,16 @@ class RegionCover(SetCoverLearner):
             else:
                 members = (None,)
         return (Union if self._covered_label else Intersection)(tuple(map(self._regions.decode, members)))
+
+
+@lru_cache(maxsize=64)
+def _ways(learner: RegionCover) -> float:
+    """Return the sum over all ways to spoil, kept as each n asks for it; 0 where the regions are not listed."""
+    if not learner._regions.listed:
+        return 0.0
+    shares = np.exp(learner._regions.family.log_shares)
+    cover = learner._cover(learner.domain.points()).T
+    return spoiling_ways(cover, shares, learner.rounds, single=learner.k == 1)
 
 
 def covered_halfplanes(side: int) -> Regions:

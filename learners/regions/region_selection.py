@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, Instance, Law, Sample, Supremum, UtilityClaim
+from dpaudit.contract import Hypothesis, Instance, Law, Sample, Supremum, UtilityClaim, WorstFailure
 
 from ..arrays import Bools, Floats, Integers, Labels
 from ..citations import KMMS
 from ..domains import grid_rows
 from ..finite.counting import ClassLearner, pure_privacy
 from ..finite.exponential import softmax_supremum
+from ..finite.worst_case import finite_class_failure
 from ..geometry.polygons import Bits
 from ..mechanisms import exponential
 from ..mechanisms.log_laws import ULP
@@ -85,6 +86,13 @@ class RegionSelection(ClassLearner):
         coins = 2 / (alpha * self._rate) * (self._regions.log_ratio + math.log(2 / beta))
         claim, place = self._statement
         return UtilityClaim(alpha, beta, math.ceil(max(union, coins)), "realizable", claim, f"{KMMS}, {place}")
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return a bound for all cases; see `finite.worst_case.finite_class_failure`.
+
+        The number of rivals is the measure of all other regions over that of those that label as the target does.
+        """
+        return finite_class_failure(self._regions.rivals(), self._rate, alpha, n)
 
     def _log_base(self, family: Family, sample: Sample) -> Floats:
         """Return the logarithms of the measures of the labellings; controls override it."""

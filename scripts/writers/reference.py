@@ -29,7 +29,8 @@ from dpaudit.registry import load
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.hard_cases import HardCase
 from dpaudit.utility.problem import CaseFailure
-from writers.sizes import EXACT, LAWS, SIZES
+from dpaudit.utility.sample_complexity import MOVES
+from writers.sizes import EXACT, FEW_MOVES, LAWS, SIZES
 from writers.theorem_page import PROMISES, TIMES, Parts, report
 
 # The report is kept in git, and its page is read in a browser.
@@ -47,7 +48,8 @@ POINTS = 25
 def measured_size(seed: int, id: str, given: dict[str, Any], alpha: float, beta: float) -> dict[str, Any]:
     """Return one sample complexity as a record, with its learner, and the curve of its failures."""
     learner = dpaudit.pac.get_learner(id, **given)
-    finding = dpaudit.pac.sample_complexity(learner, alpha=alpha, beta=beta, seed=seed)
+    moves = FEW_MOVES.get(id, MOVES)
+    finding = dpaudit.pac.sample_complexity(learner, alpha=alpha, beta=beta, moves=moves, seed=seed)
     curve = failures(learner, finding)
     return {"learner": id, "parameters": given, "finding": finding.to_dict(), "curve": curve}
 
