@@ -98,7 +98,10 @@ class _OnTheCube(Numbered):
     _target_literals: ClassVar[int] = 8
 
     def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
-        """Return a function of as many literals as may be, up to 8, on points that a literal decides alone or none."""
+        """Return a function of as many literals as may be, up to 8, on points that a literal decides alone or none.
+
+        After it a function of one literal, whose rivals are the other literals: each errs on one point alone.
+        """
         rng = np.random.default_rng(self.dimension)
         number = min(self._target_literals, self._longest)
         variables = rng.choice(self.dimension, number, replace=False)
@@ -114,7 +117,32 @@ class _OnTheCube(Numbered):
         for i, (variable, sign) in enumerate(zip(variables, signs, strict=True)):
             points[1, i, :, variable] = deciding ^ sign
         listed = point_array(points.reshape(-1, self.dimension).tolist())
-        return [case(target, listed, f"a function of {number} literals, each alone decides some of the points")]
+        name = f"a function of {number} literals, each alone decides some of the points"
+        return [case(target, listed, name), self._among_rivals(alpha, rng)]
+
+    def _among_rivals(self, alpha: float, rng: np.random.Generator) -> tuple[Hypothesis, Distribution, str]:
+        """Return a literal, and points on which every other variable has a literal that errs on little.
+
+        Half of the mass is on a point that the literal decides, and so do the rivals, one of each other variable. The
+        other half is on the opposite point, and on those that differ from it in one variable, where the rival of that
+        variable errs, with 2.2 alpha in all. A learner that takes up rivals errs on the sum, and one that takes up few
+        on little.
+        """
+        deciding = self._kind._deciding
+        variable = int(rng.integers(self.dimension))
+        signs = rng.integers(0, 2, self.dimension)
+        # Where no literal of these signs decides; v_i is 1 where the variable is 1, and not v_i where it is 0.
+        quiet = (1 - deciding) ^ signs
+        rows = [1 - quiet, quiet]
+        for other in range(self.dimension):
+            if other != variable:
+                rows.append(quiet ^ (np.arange(self.dimension) == other))
+        share = min(2.2 * alpha, 0.45)
+        errors = share / max(1, self.dimension - 1)
+        weights = np.array([0.5, 0.5 - errors * (self.dimension - 1), *[errors] * (self.dimension - 1)])
+        target = self._kind(self.dimension, 1 << 2 * variable + int(signs[variable]))
+        name = "one literal, and for each other variable a point on which a rival errs"
+        return target, Distribution(np.array(rows), weights, name), name
 
     @property
     def _longest(self) -> int:

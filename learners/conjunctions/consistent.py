@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance, Law, Sample
+from dpaudit.contract import Instance, Law, Sample, count_steps
 
 from ..arrays import Integers
 from ..citations import KMMS, STE
@@ -46,7 +46,9 @@ class ConjunctionElimination(ConsistentLearner):
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
 
     def _choose(self, sample: Sample) -> int:
-        kept = ~contradicted(sample.points[sample.labels == 1]).any(axis=0)
+        positive = sample.points[sample.labels == 1]
+        count_steps("cells looked at", positive.size)
+        kept = ~contradicted(positive).any(axis=0)
         # The literals that survive all positive examples are the longest conjunction that accepts them.
         return sum(1 << int(i) for i in np.flatnonzero(kept))
 
@@ -106,6 +108,7 @@ class ConjunctionCover(ConsistentLearner):
 
     def _choose(self, sample: Sample) -> int:
         struck = contradicted(sample.points)
+        count_steps("cells looked at", sample.points.size)
         kept = ~struck[sample.labels == 1].any(axis=0)
         left = np.where(sample.labels == 0, sample.counts, 0)
         mask = 0
@@ -113,6 +116,7 @@ class ConjunctionCover(ConsistentLearner):
         while (gains := np.where(kept, left @ struck, 0)).any():
             # argmax takes the first of equals, as the docstring promises.
             best = int(gains.argmax())
+            count_steps("cells looked at", sample.points.size)
             mask |= 1 << best
             left = np.where(struck[:, best], 0, left)
         return mask

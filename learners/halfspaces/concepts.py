@@ -103,7 +103,13 @@ class Halfspaces(Numbered):
         return isinstance(hypothesis, Halfspace) and len(hypothesis.weights) == self.dimension
 
     def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
-        """Return a halfspace through the middle of the grid, and pairs of points that its boundary passes between."""
+        """Return a halfspace through the middle of the grid, and pairs of points that its boundary passes between.
+
+        Before it one between two opposite corners, on these: most halfspaces between them are as good.
+        """
+        corners = [(0,) * self.dimension, (self.side,) * self.dimension]
+        between = Halfspace((2,) * self.dimension, self.dimension * self.side)
+        apart = case(between, point_array(corners), "a halfspace between two opposite corners, on these alone")
         rng = np.random.default_rng(self.dimension)
         weights = NORMAL[: self.dimension]
         threshold = sum(weights) * self.side // 2
@@ -116,7 +122,8 @@ class Halfspaces(Numbered):
             tail = -((sum(w * x for w, x in zip(first, head, strict=True)) - threshold) // last)
             points += [(*head, tail), (*head, tail - 1)]
         inside = [point for point in points if 0 <= point[-1] <= self.side]
-        return [case(Halfspace(weights, threshold), point_array(inside), "a halfspace, all on both sides of its edge")]
+        name = "a halfspace, all on both sides of its edge"
+        return [apart, case(Halfspace(weights, threshold), point_array(inside), name)]
 
     def symmetries(self) -> list[Integers]:
         """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""

@@ -224,6 +224,11 @@ class HullPoint(ClassLearner):
         n = int(weights.sum())
         extended = self.extended
         slices = self.extended.slices
+        if extended.fixed and math.prod(extended.sizes) > MAX_ATOMS:
+            raise InputError(
+                f"side must be smaller for the exact law: {math.prod(extended.sizes)} points, more than {MAX_ATOMS}; "
+                "run has no such limit"
+            )
         if slices is not None and len(slices) > MAX_PLANE_ATOMS:
             raise InputError(
                 f"side must be smaller for the exact law: {len(slices)} points, more than {MAX_PLANE_ATOMS}; run has "

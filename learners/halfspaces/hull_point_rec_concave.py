@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -18,6 +19,7 @@ from ..mechanisms.composition import Cost, advanced, basic
 from ..mechanisms.rec_concave import BASE, RecConcave
 from ..mechanisms.selections import selections_failure
 from ..mechanisms.steps import Steps
+from .depth.extended_domain import ExtendedDomain
 from .depth.level_rings import by_coordinates
 from .depth.space_fractions import SpaceExtents, SpaceFractions, steps_after
 from .depth.tukey_depth import tukey_depth
@@ -35,23 +37,37 @@ class HullPointRecConcave(HullPoint):
     """Release a deep point: each coordinate by RecConcave with score Q (FindTukey).
 
     Coordinate i is promised r_i = n/(d + 1) - (i - 1) n/(2 d (d + 1)) and loses the fraction 1/(2 d) of it, so that the
-    point has depth n/(2 (d + 1)) with probability 1 - beta, if n >= `required_examples`. The printed r subtracts twice
-    as much: `literal=True` takes it, and Figure 1's share of the budget.
+    point has depth n/(2 (d + 1)) with probability 1 - beta, if n >= `required_examples`.
 
-    (epsilon, delta)-private: each coordinate gets (epsilon/d, delta/d), by basic composition. Figure 1's share
-    epsilon/(2 sqrt(2 d ln(2/delta))) is larger only for d > 8 ln(2/delta). With |X~_i| <= 33 RecConcave is the
-    exponential mechanism and delta is not spent: `cost` is the sum of the calls made, and that is claimed.
+    (epsilon, delta)-private: each coordinate gets (epsilon/d, delta/d), by basic composition. With |X~_i| <= 33
+    RecConcave is the exponential mechanism and delta is not spent: `cost` is the sum of the calls made, and that is
+    claimed.
+
+    This deviates from Figure 1 in three points, and `literal=True` runs the figure in all of them.
+
+    * The figure fixes one set X~_i for all prefixes. Here coordinate i is selected from X~_i(prefix), the candidates
+      that Claim 3.5 finds for the coordinates already released. They depend on these outputs alone, so that the
+      selections still compose, and hold a maximum of Q, so that the promises are kept. They are far fewer: in the plane
+      15 at most instead of 51 at side 2, where the exponential mechanism takes the place of a recursion that spends
+      delta, and 56 instead of 701 at side 3.
+    * The figure's r subtracts (i - 1) n/(d (d + 1)), twice as much, and then proves less than depth n/(2 (d + 1)) for
+      d >= 2. The n that `literal=True` claims suffices for the printed promises; the depth is the paper's claim.
+    * The figure's share of a coordinate, epsilon/(2 sqrt(2 d ln(2/delta))) and delta/(2 d), has a larger epsilon only
+      for d > 8 ln(2/delta).
+
+    Both take d - i + 1 hyperplanes where the proof of Claim 3.5 has d - i, with which the claim fails.
 
     Parameters
     ----------
     side, dimension : int
-        The grid; dimension 1, 2 (side <= 16; the law on side <= 8) or 3 (side 1).
+        The grid; dimension 1, 2 (side <= 16; the law on side <= 8) or 3 (side 1). In the plane side <= 4 if literal,
+        the law on side <= 2.
     epsilon, delta : float
         What may be spent; delta in (0, 1/2).
     beta : float
         The failure probability.
     literal : bool
-        Take r, epsilon_0 and delta_0 as printed in Figure 1.
+        Run Figure 1 as printed: fixed sets of candidates, r, epsilon_0 and delta_0.
 
     Notes
     -----
@@ -86,22 +102,35 @@ class HullPointRecConcave(HullPoint):
         return size_panels(HullPointExponential, HullPointRecConcave)
 
     @property
+    def extended(self) -> ExtendedDomain:
+        """The coordinates that can be released, where they are listed; the same after every prefix if literal."""
+        return ExtendedDomain.grid(self.side, self.dimension, fixed=self.literal)
+
+    @property
     def privacy(self) -> PrivacyClaim:
-        """The guarantee of the calls made, under replacement of one example: (epsilon, delta), or less.
+        """The guarantee of the calls made, under replacement of one example: (epsilon, delta), or less."""
+        cost = self.cost(self._counts, 1)
+        # A control that overspends claims what it was asked for all the same.
+        epsilon = min(float(cost.epsilon), self.epsilon)
+        delta = min(float(cost.delta), self.delta)
+        return PrivacyClaim(epsilon, delta, claim_id=self.claim_id, source=self.source)
+
+    @property
+    def _counts(self) -> tuple[int, ...]:
+        """As many candidates on each axis as the calls may cost the most with.
 
         The calls depend on the number of candidates by their levels alone; where the first axis already recurses, so
         that delta is spent, the other axes need not be counted.
         """
+        # Fixed sets have as many candidates after every prefix.
+        if self.literal:
+            return self._most
         # The number of first coordinates; where candidates are listed it is exact, and soon found.
         if self.fractions is not None:
             first = self._most[0]
         else:
             first = len(self.extended.coordinates())
-        cost = self.cost(first if first > BASE + 1 else max(self._most), 1)
-        # A control that overspends claims what it was asked for all the same.
-        epsilon = min(float(cost.epsilon), self.epsilon)
-        delta = min(float(cost.delta), self.delta)
-        return PrivacyClaim(epsilon, delta, claim_id=self.claim_id, source=self.source)
+        return (first if first > BASE + 1 else max(self._most),) * self.dimension
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return `required_examples` for the largest extended domain; beta must be at least the learner's own."""
@@ -166,9 +195,12 @@ class HullPointRecConcave(HullPoint):
         """Return the selection among so many candidates; at least two indices, the last one repeated if need be."""
         return RecConcave.within(max(1, candidates - 1), self.promise(axis, n), self.accuracy, *self.share)
 
-    def cost(self, candidates: int, n: int) -> Cost:
-        """Return what the d selections cost together, by the better of basic and advanced composition."""
-        calls = [self.mechanism(candidates, axis, n).cost for axis in range(self.dimension)]
+    def cost(self, candidates: Sequence[int], n: int) -> Cost:
+        """Return what selections among so many candidates on each axis cost together.
+
+        If literal, by the better of basic and advanced composition.
+        """
+        calls = [self.mechanism(count, axis, n).cost for axis, count in enumerate(candidates)]
         plain = basic(calls)
         strong = advanced(calls, Fraction(self.delta) / 2)
         if self.literal and strong.epsilon < plain.epsilon:

@@ -8,6 +8,7 @@ number of lattice points of a rectangle below a line, and of those before it on 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -241,16 +242,37 @@ class Consistent:
                 continue
             # Uniform among all that are consistent, of all directions and both sides, and the constants.
             rank = exponential.uniform_below(int(ends[-1]), rng, 1)[0]
-            place = int(ends.searchsorted(rank, side="right"))
-            index, side = divmod(place, 2)
-            if index == len(self.concepts.directions):
-                yield 0, 0, side
+            yield self._labelling(first, counts, ends, rank)
+
+    def chosen_of(self, times: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """Return the distinct halfplanes (k, 3) that `chosen` would yield, and how often, if groups are repeated.
+
+        `times` (m,) says how many subsamples consist of the examples of each group.
+        """
+        found: Counter[tuple[int, int, int]] = Counter()
+        for group, count in enumerate(times.tolist()):
+            first, counts = self._ranges(group)
+            ends = np.cumsum(counts)
+            if not ends[-1]:
+                found[0, 0, 1] += count
                 continue
-            within = rank - int(ends[place]) + int(counts[place])
-            w = self.orders.normals[index]
-            at = int(w @ self.orders.cut(index, int(first[place]) + within))
-            sign = 1 - 2 * side
-            yield int(sign * w[0]), int(sign * w[1]), at + 1 if side == 0 else -at
+            ranks = Counter(exponential.uniform_below(int(ends[-1]), rng, count))
+            for rank, some in sorted(ranks.items()):
+                found[self._labelling(first, counts, ends, rank)] += some
+        rows = sorted(found)
+        return np.array(rows, dtype=np.int64), np.array([found[row] for row in rows], dtype=np.int64)
+
+    def _labelling(self, first: Integers, counts: Integers, ends: Integers, rank: int) -> tuple[int, int, int]:
+        """Return (w_1, w_2, t) of the consistent labelling with a rank, given `_ranges` and sums of its counts."""
+        place = int(ends.searchsorted(rank, side="right"))
+        index, side = divmod(place, 2)
+        if index == len(self.concepts.directions):
+            return 0, 0, side
+        within = rank - int(ends[place]) + int(counts[place])
+        w = self.orders.normals[index]
+        at = int(w @ self.orders.cut(index, int(first[place]) + within))
+        sign = 1 - 2 * side
+        return int(sign * w[0]), int(sign * w[1]), at + 1 if side == 0 else -at
 
     def ones(self, rng: np.random.Generator) -> Integers:
         """Return at each point of the grid how many of the halfplanes `chosen` have 1."""

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from dpaudit.contract import InputError, Sample
 
-from ..arrays import Bools, Floats
+from ..arrays import Bools, Floats, Integers
 from ..parameters import check_integer
 from .concepts import Halfspaces
 
@@ -27,6 +27,9 @@ MAX_LAW_EXAMPLES = 32
 MAX_LAW_SUBSAMPLES = 8
 MAX_LAW_COUNTS = 2**12
 BLOCK = 2**12
+# The sum of probabilities that a subsample is without an example up to which 8 terms give the law of their number.
+RARE = 2.0**-8
+TERMS = 8
 
 Multiplicities = tuple[int, ...]
 Hit = tuple[tuple[int, ...], Fraction]
@@ -60,6 +63,41 @@ class Subsamples:
         if parts:
             return np.stack(parts, axis=2)
         return np.zeros((runs, m, 0), dtype=np.bool_)
+
+    def seen_alike(self, sample: Sample, rng: np.random.Generator) -> tuple[Bools, Integers]:
+        """Return the distinct rows of `seen` in one run (k, examples), and how many subsamples have each.
+
+        An example with many copies for each subsample is missing from few of them, or from none: their number is drawn,
+        and which ones these are, so that m costs nothing.
+        """
+        missing: dict[int, list[int]] = defaultdict(list)
+        for i, count in enumerate(sample.counts.tolist()):
+            for place in self._without(count, rng):
+                missing[place].append(i)
+        kinds = Counter(map(tuple, missing.values()))
+        kinds[()] = self.subsamples - len(missing)
+        rows = np.ones((len(kinds), len(sample.counts)), dtype=np.bool_)
+        for row, kind in zip(rows, sorted(kinds), strict=True):
+            row[list(kind)] = False
+        times = np.array([kinds[kind] for kind in sorted(kinds)], dtype=np.int64)
+        return rows[times > 0], times[times > 0]
+
+    def _without(self, count: int, rng: np.random.Generator) -> list[int]:
+        """Return the subsamples that get none of the copies of an example.
+
+        With S_j = C(m, j) (1 - j/m)^count just e are without one with probability
+        sum over j of (-1)^j C(e + j, e) S_(e + j), and all sets of e are equally likely.
+        """
+        m = self.subsamples
+        sums = [math.comb(m, j) * math.exp(count * math.log1p(-j / m)) for j in range(min(m, TERMS))]
+        # S_j <= S_1^j / j!, so that what is left out is below the rounding of the draw.
+        if m < TERMS or sums[1] > RARE:
+            return np.flatnonzero(rng.multinomial(count, np.full(m, 1 / m)) == 0).tolist()
+        law = [
+            sum((-1) ** j * math.comb(e + j, e) * sums[e + j] for j in range(TERMS - e)) for e in range(TERMS)
+        ]
+        number = int((np.cumsum(law) <= rng.random()).sum())
+        return rng.choice(m, number, replace=False).tolist() if number else []
 
     def draw(self, sample: Sample, rng: np.random.Generator, size: int) -> Counter[Multiplicities | None]:
         """Return the counts of the h_i in independent runs, and in how many runs each vector came up."""

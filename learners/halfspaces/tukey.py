@@ -86,8 +86,9 @@ class HalfspaceTukey:
     ----------
     side, dimension : int
         The grid. By coordinates ("rec-concave", "exponential", "hull"): dimension 1 with side <= 8, or dimension 2 with
-        side 1; for runs alone, dimension 2 with side <= 1,000, with at most 200 subsamples, for which RecConcave
-        promises nothing: see `utility`.
+        side 1; for runs alone, dimension 2 with side <= 3, and with side <= 1,000 for at most 200 subsamples, for which
+        RecConcave promises nothing: see `utility`. The theorem asks for m = 54,135 at side 1 and 753,168 at side 2 or 3
+        (epsilon 1, delta 1e-6, beta 0.1).
         Variant "positive": dimension 1, 2 or 3, wherever H can be listed; for runs alone, dimension 2 with side <= 100,
         with at most 2^10 subsamples.
     epsilon, delta, beta : float
@@ -131,7 +132,8 @@ class HalfspaceTukey:
             _ = self.concepts.size
         elif self.variant == "positive":
             check_integer("subsamples", self.subsamples, 1, MAX_PLANE_SUBSAMPLES)
-        else:
+        elif self.plane.size > MAX_SPACE_POINTS:
+            # The distinct h_i are no more than H has.
             listed = "the planes through any three of the representations, points of R^3, are listed"
             check_integer("subsamples", self.subsamples, 1, MAX_SPACE_POINTS, listed)
         _ = self.release
@@ -195,6 +197,8 @@ class HalfspaceTukey:
     def _run_unlisted(self, plane: PlaneDichotomies, sample: Sample, rng: np.random.Generator) -> Code:
         """Return the output of one run, on a grid whose halfplanes are not listed."""
         # Figure 2, steps 1 to 3: subsamples, and a consistent halfspace of each.
+        if self.subsamples > MAX_SPACE_POINTS and self.variant != "positive":
+            return self._run_alike(plane, sample, rng)
         groups, examples = np.nonzero(self.scheme.seen(sample, rng, 1)[0])
         points = np.asarray(sample.points[examples], dtype=np.int64)
         among = Consistent(plane, points, sample.labels[examples], groups, self.subsamples)
@@ -203,6 +207,16 @@ class HalfspaceTukey:
             return release.release_among(among.ones(rng), self.subsamples, rng, 1)[0]
         chosen = np.array(list(among.chosen(rng)), dtype=np.int64)
         return release.find(*summed(chosen, np.ones(len(chosen), dtype=np.int64)), rng, 1)[0]
+
+    def _run_alike(self, plane: PlaneDichotomies, sample: Sample, rng: np.random.Generator) -> Code:
+        """Return the output of one run, where subsamples with the same examples are counted together."""
+        alike, times = self.scheme.seen_alike(sample, rng)
+        groups, examples = np.nonzero(alike)
+        points = np.asarray(sample.points[examples], dtype=np.int64)
+        among = Consistent(plane, points, sample.labels[examples], groups, len(alike))
+        release = self.release
+        assert not isinstance(release, Agreement)
+        return release.find(*among.chosen_of(times, rng), rng, 1)[0]
 
     def simulate(
         self, target: int, probabilities: ArrayLike, n: int, rng: np.random.Generator, size: int

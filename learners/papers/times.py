@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -13,9 +14,13 @@ from dpaudit.contract import Evidence, Learner, Sample, Tools, counting_steps
 
 from ..boxes.exponential import BoxExponential
 from ..conjunctions.concepts import ConjunctionExponential
+from ..conjunctions.consistent import ConjunctionCover, ConjunctionElimination
 from ..conjunctions.set_cover import SetCoverConjunction
 from ..geometry.arrangement import sweep
+from ..geometry.sign_counts import count_sign_patterns
+from ..halfspaces.exponential import HalfspaceExponential
 from ..parities.private import ParityPrivate
+from ..points.exponential import PointExponential, ThresholdExponential
 from ..regions.region_cover import ConvexPolygon, PolygonUnion
 from .evidence import judged
 from .states import derived
@@ -91,11 +96,14 @@ def _polygons(tools: Tools) -> Evidence:
     return _measured(grown, "triples of classes of halfplanes", {"triples at n=48": triples_of_a_round(48, 2**12)})
 
 
-def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
-    """Return the evidence on counts: refuted where an exponent ends above its degree, or rises without bound."""
+def _measured(grown: Grown, what: str, more: dict[str, float], known: str = "") -> Evidence:
+    """Return the evidence on counts: refuted where an exponent ends above its degree, or rises without bound.
+
+    So it is where something is `known` to fail.
+    """
     numbers: dict[str, float] = dict(more)
     tables: dict[str, list[tuple[int, int]]] = {}
-    failing = []
+    failing = [known] if known else []
     shown = []
     ends = []
     for name, (xs, count, degree) in grown.items():
@@ -236,3 +244,118 @@ def _boxes(tools: Tools) -> Evidence:
 
     grown: Grown = {f"m, d = {d}": ([4, 8, 16, 32], weighed(d), 2 * d) for d in (1, 2)}
     return _measured(grown, "sets of boxes weighed", {})
+
+
+def _line(learner: Learner, distinct: int) -> int:
+    """Return the candidates that a run on so many points of a line, spread over it, weighs; the first is positive."""
+    places = np.arange(distinct, dtype=object)[:, None] * (learner.domain.size // distinct)
+    return steps_of(learner, learner.domain.sample(places, np.arange(distinct) == 0), 1)
+
+
+@derived(
+    "NIS-Generic-time",
+    "The generic learner of points and thresholds runs in polynomial time: it weighs m + 1 cells of a sample of m "
+    "distinct points, whatever |X| = 2^d is.",
+    "Some PPAC learners, points and thresholds",
+    formula="generic PPAC construction: polynomial time",
+    short="Time of the generic learner on points and thresholds, in cells weighed",
+    printed="polynomial",
+    found="points m^{in m, points:.2f} d^{in d, points:.2f}; thresholds m^{in m, thresholds:.2f} "
+    "d^{in d, thresholds:.2f}",
+    best="m + 1 cells; as printed, a list of the class, 2^d candidates",
+)
+def _lines(tools: Tools) -> Evidence:
+    grown: Grown = {}
+    kinds: dict[str, Callable[[int], Learner]] = {
+        "points": lambda size: PointExponential(size, 1.0),
+        "thresholds": lambda size: ThresholdExponential(size, 1.0),
+    }
+
+    def by_bits(name: str) -> Callable[[int], int]:
+        return lambda bits: _line(kinds[name](2**bits), 16)
+
+    for name, kind in kinds.items():
+        grown[f"m, {name}"] = ([8, 16, 32, 64], partial(_line, kind(2**40)), 1)
+        grown[f"d, {name}"] = ([24, 32, 48, 64], by_bits(name), 0)
+    return _measured(grown, "cells weighed in a run", {})
+
+
+def _random_cube(learner: Learner, n: int, literals: int) -> Sample:
+    """Return n random examples labelled by the conjunction of the first variables."""
+    points = np.random.default_rng(0).integers(0, 2, (n, learner.domain.dimension))
+    return learner.domain.sample(points, points[:, :literals].all(axis=1))
+
+
+@derived(
+    "STE-NonPriv-time",
+    "Elimination looks at each variable of each positive example once.",
+    "non-private algorithm",
+    formula="delete all literals that a positive example contradicts",
+    short="Time of elimination, in cells of the sample",
+    printed="n d",
+    found="n^{in n:.2f} d^{in d:.2f}",
+)
+def _elimination(tools: Tools) -> Evidence:
+    def looked(n: int, d: int) -> int:
+        learner = ConjunctionElimination(d)
+        return steps_of(learner, _random_cube(learner, n, 1), 1)
+
+    grown: Grown = {
+        "n": ([2**i for i in range(8, 13)], lambda n: looked(n, 28), 1),
+        "d": ([20, 22, 24, 28, 31], lambda d: looked(1024, d), 1),
+    }
+    return _measured(grown, "cells of positive examples that a run looks at", {"seed": 0})
+
+
+@derived(
+    "KMMS-Greedy-time",
+    "The greedy cover without privacy runs in polynomial time: a pass over the sample for each of at most k ln m "
+    "literals, and one.",
+    "Section 1.1",
+    formula="the classical greedy algorithm for set cover",
+    short="Time of the greedy cover without privacy, in cells of the sample",
+    printed="polynomial",
+    found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
+)
+def _greedy_cover(tools: Tools) -> Evidence:
+    def looked(n: int, d: int, k: int) -> int:
+        learner = ConjunctionCover(d, k)
+        return steps_of(learner, _random_cube(learner, n, k), 1)
+
+    grown: Grown = {
+        "n": ([2**i for i in range(8, 13)], lambda n: looked(n, 28, 3), 1),
+        "d": ([20, 22, 24, 28, 31], lambda d: looked(1024, d, 3), 1),
+        "k": ([1, 2, 4, 8], lambda k: looked(1024, 28, k), 1),
+    }
+    return _measured(grown, "cells of the sample that a run looks at", {"seed": 0})
+
+
+def cells_of_space(points: int, dimension: int) -> int:
+    """Return the classes of halfspaces of so many random points, the cells of their dual hyperplanes in both copies."""
+    rng = np.random.default_rng(dimension)
+    rows = rng.integers(-(2**10), 2**10, (points, dimension))
+    return count_sign_patterns(np.insert(rows, dimension, 1, axis=1))
+
+
+@derived(
+    "KMMS-Sec6-time",
+    "In R^D, hyperplanes in the place of lines, m points have about m^D classes of halfspaces: exponential in the "
+    "dimension, polynomial in m for each.",
+    "Section 6",
+    formula="the running time depends exponentially on the dimension",
+    short="Time in higher dimensions, in classes of halfspaces of a sample",
+    printed="exponential in D",
+    found="m^{in m, D = 1:.2f}, m^{in m, D = 2:.2f}, m^{in m, D = 3:.2f} classes for D = 1, 2, 3; on a cube of two "
+    "points an edge {runs, D = 1:.0f}, {runs, D = 2:.0f}, {runs, D = 3:.0f} weighed in a run",
+    argument="The classes of 64 random points are counted. The runs are of the exponential mechanism over halfspaces, "
+    "which lists as many classes as the points of the grid have.",
+)
+def _dimensions(tools: Tools) -> Evidence:
+    sizes = [8, 16, 32, 64]
+    grown: Grown = {f"m, D = {d}": (sizes, partial(cells_of_space, dimension=d), d) for d in (1, 2, 3)}
+    runs = {f"runs, D = {d}": _candidates(HalfspaceExponential(1, d, 1.0)) for d in (1, 2, 3)}
+    # Exponential in the dimension: each one more multiplies the classes by a factor that does not fall to 1.
+    counts = [cells_of_space(64, d) for d in (1, 2, 3)]
+    factors = [b / a for row in (list(runs.values()), counts) for a, b in pairwise(row)]
+    slow = f"factors {factors} from one dimension to the next" if min(factors) < 2 else ""
+    return _measured(grown, "classes of halfspaces", {**runs, "seed": 0}, slow)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from dpaudit.contract import InputError, Instance, Sample, WorstFailure
 
-from ..arrays import Integers
+from ..arrays import Integers, summed
+from ..domains import ENUMERABLE
 from ..finite.counting import as_codes
 from ..finite.exponential import ExponentialLearner, RivalCounts
 from ..finite.worst_case import points_failure, thresholds_failure
@@ -21,7 +23,11 @@ from .concepts import Points, Thresholds
 
 @dataclass(frozen=True)
 class PointExponential(ExponentialLearner):
-    """Learn points privately by the exponential mechanism over all point functions."""
+    """Learn points privately by the exponential mechanism over all point functions.
+
+    Beyond 2^22 points they are not listed: all points outside of the sample have the same score, so that a sample of m
+    distinct points leaves m + 1 cells of equal score, and `run` takes O(m log m) steps.
+    """
 
     domain_size: int
     epsilon: float
@@ -30,6 +36,30 @@ class PointExponential(ExponentialLearner):
     instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
 
     concepts = Built(Points)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
+        """Return the codes of `size` independent runs."""
+        if self.concepts.size <= ENUMERABLE:
+            return super().run(sample, rng, size)
+        check_run(sample, self.domain, size)
+        signed = np.where(sample.labels == 1, sample.counts, -sample.counts)
+        points, gains = summed(sample.points[:, 0], signed)
+        others = self.domain_size - len(points)
+        # Each point of the sample, and all others together, which label the negative examples correctly.
+        negatives = int(sample.counts[sample.labels == 0].sum())
+        correct = np.append(gains, [0] * (others > 0)) + negatives
+        sizes = [1] * len(points) + [others] * (others > 0)
+        kept = np.flatnonzero(self._eligible(sample, correct)).tolist()
+        cells = exponential.draw_cells([sizes[i] for i in kept], correct[kept], self._rate, rng, size)
+        ranks = exponential.uniform_within([sizes[kept[cell]] for cell in cells], rng)
+        places = [int(x) for x in points]
+        # How many points that are not in the sample are before each that is.
+        before = [place - i for i, place in enumerate(places)]
+        codes = [
+            places[kept[cell]] if kept[cell] < len(places) else rank + bisect_right(before, rank)
+            for cell, rank in zip(cells.tolist(), ranks, strict=True)
+        ]
+        return as_codes(codes, self.concepts.size)
 
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
         """Return both ends of the failure rate over all cases; see `finite.worst_case.points_failure`.

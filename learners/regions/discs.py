@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, Instance, Picture, Sample, Shape
+from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Picture, Sample, Shape
 
 from ..arrays import Exact, Integers, Labels
 from ..covers.accounting import AUDITED
@@ -25,15 +26,23 @@ from ..geometry.pictures import error_share, panel
 from ..geometry.polygons import clip, square
 from ..geometry.sign_counts import count_sign_patterns
 from ..parameters import Built, check_integer
+from ..targets import MANY, case, point_array
 from ..words import linear
-from .concepts import Listed
-from .families import Family, Regions
+from .concepts import Joins, Listed, joins
+from .disc_draws import DualCubes, SolidPieces, log_labellings, log_measures
+from .families import Family, Region, Regions
 from .pictures import plane_targets, scene_of
 from .region_cover import COVERED, RegionCover
 from .shapes import Union
+from .tuple_draws import Resolver, Weights
 
 # The largest side whose labellings by discs are listed: 462,000 of them, in half a minute and half a gigabyte.
 MAX_DISC_SIDE = 10
+# The largest side at which discs are drawn: every draw looks at the 10^6 points of the grid, in about 0.2 s.
+MAX_DRAWN_SIDE = 1000
+
+# The cubes of a grid, whose points serve all draws.
+_cubes = lru_cache(maxsize=4)(DualCubes)
 
 VIEWS = ((0, 1), (1, 2), (0, 2))
 # The number of planes that are turned together.
@@ -57,8 +66,9 @@ def disc_family(side: int) -> Family:
     """Return the labellings of {0 .. side}^2 in lexicographic order, with equal measures.
 
     The region of a labelling, ((u, v, w, t),) in integers, labels 1 where u x + v y + w (x^2 + y^2) >= t; no point of
-    the grid lies on its boundary.
+    the grid lies on its boundary. `InputError` beyond side 10.
     """
+    check_integer("side", side, 1, MAX_DISC_SIDE, BEYOND)
     points = lifted(Grid(side, 2).points())
     planes = _spanned_planes(points)
     on = (planes[:, :3] @ points.T == planes[:, 3:]).sum(axis=1)
@@ -184,9 +194,24 @@ class Disc:
         return Shape("polygon", tuple((float(x), float(y)) for x, y in kept), tone, shade, label=label)
 
 
+def dual_disc(code: Any) -> Disc:
+    """Return the disc ((z, a, b, c),) that a draw stands for."""
+    good = isinstance(code, tuple) and len(code) == 1 and isinstance(code[0], tuple) and len(code[0]) == 4
+    if not good or code[0][0] not in (-1, 1) or not all(isinstance(one, Fraction | int) for one in code[0]):
+        raise InputError(f"code must hold a disc (z, a, b, c) with z = 1 or -1 and rational numbers, got {code!r:.200}")
+    ((z, *numbers),) = code
+    q = math.lcm(*(Fraction(number).denominator for number in numbers))
+    a, b, c = (int(number * q) for number in numbers)
+    # z (x^2 + y^2) >= z (a x + b y + c), times the common denominator.
+    return Disc(-z * a, -z * b, z * q, z * c)
+
+
 def discs(side: int) -> Regions:
-    """Return the discs, with equal measure."""
+    """Return the discs: listed with equal measure where they are few, else with the measure of `disc_draws`."""
     listing = partial(disc_family, side)
+    if side > MAX_DISC_SIDE:
+        measures = partial(log_measures, side), partial(log_labellings, side)
+        return Regions(side, listing, lambda parts: Disc(*parts[0]), *measures, False, halfplanes=1, drawn=dual_disc)
     return Regions(side, listing, lambda parts: Disc(*parts[0]), count=partial(disc_count, side))
 
 
@@ -205,26 +230,92 @@ class Discs(Listed):
         check_integer("side", self.side, 1, MAX_DISC_SIDE, BEYOND)
 
 
+def circle(side: int, centre: tuple[float, float], radius: float) -> Disc:
+    """Return the disc with this centre and radius, in units of the side; no point of the grid lies on its edge."""
+    x = round(centre[0] * side)
+    y = round(centre[1] * side)
+    # 2 (X - x)^2 + 2 (Y - y)^2 <= 2 r + 1 for an integer r.
+    r = round((radius * side) ** 2)
+    return Disc(4 * x, 4 * y, -2, 2 * (x * x + y * y) - 2 * r - 1)
+
+
+def beside_circle(side: int, centre: tuple[float, float], radius: float, many: int) -> list[tuple[int, int]]:
+    """Return the points of the grid next to about `many`/2 places of the edge of `circle`, within and outside."""
+    x, y = (round(one * side) for one in centre)
+    r = round((radius * side) ** 2)
+    found = []
+    places = max(1, many // 4)
+    for i in range(places):
+        step = round(radius * side * math.cos(math.pi * (2 * i + 1) / (2 * places)))
+        if step * step > r:
+            continue
+        height = math.isqrt(r - step * step)
+        found += [(x + step, y + sign * (height + more)) for sign in (-1, 1) for more in (0, 1)]
+    return [(u, v) for u, v in found if 0 <= u <= side and 0 <= v <= side]
+
+
+# Centre and radius of the discs of a hard target.
+HARD = (((0.3, 0.3), 0.2), ((0.7, 0.65), 0.25))
+
+
+@dataclass(frozen=True)
+class DiscUnions(Joins):
+    """The labellings of the grid by unions of at most k discs, their complements and halfplanes."""
+
+    _regions = Built(joins(discs, united=True))
+
+    def has(self, hypothesis: Hypothesis) -> bool:
+        """Say whether a hypothesis is a disc, or a union of at most k discs."""
+        if isinstance(hypothesis, Union):
+            return len(hypothesis.parts) <= self.k and all(isinstance(part, Disc) for part in hypothesis.parts)
+        return isinstance(hypothesis, Disc)
+
+    def hard_targets(self, alpha: float) -> list[tuple[Hypothesis, Distribution, str]]:
+        """Return two discs, one if k is 1, and points next to their edges."""
+        chosen = HARD[: self.k]
+        points = [p for disc in chosen for p in beside_circle(self.side, *disc, MANY // len(chosen))]
+        union = Union(tuple(circle(self.side, *disc) for disc in chosen))
+        return [case(union, point_array(points), f"{len(chosen)} discs, all on both sides of their edges")]
+
+
 @dataclass(frozen=True)
 class DiscUnion(RegionCover):
     """Unions of at most k discs: cover the positives by discs, spare the negatives.
 
-    The discs are halfspaces over the lifted points, one for each labelling of the grid, with equal measure (the plain
-    exponential mechanism on a finite class); they are listed, in integers, so side is at most 10. Utility is claimed
-    for targets that are one of `concepts`: any of them is a union of k regions. See
+    The discs are halfspaces over the lifted points (x, y, x^2 + y^2). For side <= 10 they are listed, one for each
+    labelling of the grid, with equal measure (the plain exponential mechanism on a finite class); utility is then
+    claimed for targets that are one of `concepts`: any of them is a union of k regions. Beyond, they have Lebesgue
+    measure on three dual coordinates, as halfplanes have on two, a region is ((z, a, b, c),) for the disc
+    z (x^2 + y^2) >= z (a x + b y + c), and the targets are unions of k discs; see `regions.disc_draws`. See
     `regions.region_cover.RegionCover`.
     """
 
     id: ClassVar[str] = "disc-union"
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "k": 1, **COVERED}, n=20_000)
-    _most_side: ClassVar[int] = MAX_DISC_SIDE
-    _beyond: ClassVar[str] = BEYOND
+    _most_side: ClassVar[int] = MAX_DRAWN_SIDE
+    _beyond: ClassVar[str] = "each draw looks at all points of the grid"
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, linearisation,")
     _regions = Built(discs)
     hard_targets = plane_targets
-    concepts = Built(Discs)
+
+    @property
+    def concepts(self) -> Discs | DiscUnions:
+        """The class of the targets: discs where they are listed, else unions of k."""
+        if self._regions.listed:
+            return Discs(self.side)
+        return DiscUnions(self.side, self.k)
+
+    @property
+    def _resolver(self) -> Resolver:
+        return _cubes(self.side).resolve
+
+    def _taken(self, regions: tuple[Region, ...]) -> Hypothesis:
+        return dual_disc(regions)
+
+    def _pieces(self, points: Weights) -> SolidPieces:
+        return SolidPieces(points, self.side)
 
     def picture(self, sample: Sample, codes: Sequence[Hashable], target: Hypothesis | None = None) -> Picture:
         """Return what a report draws: the sample, the target and the discs of some outputs."""
@@ -241,6 +332,8 @@ class DiscUnion(RegionCover):
     @scene_of
     def scene(self) -> Hypothesis:
         """Return the target of the picture, a disc around the middle."""
+        if not self._regions.listed:
+            return circle(self.side, (0.5, 0.5), 2**-0.5 / 2)
         middle = 2 * self.domain.points() - self.side
         labels = 2 * (middle * middle).sum(axis=1) <= self.side**2
         target: Hypothesis = self.concepts.concept(int((disc_family(self.side).labels == labels).all(axis=1).argmax()))

@@ -21,16 +21,18 @@ a line are computed in floating point, and again in integers where rounding coul
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from dpaudit.contract import count_steps
 
 from ..arrays import Bools, Bytes, Floats, Integers, PackedSums, packed_rows
-from ..geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
+from ..geometry.polygons import Box, Polygon, UniformPoint, cut, double_triangle, dual_box
 
 Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
@@ -62,41 +64,70 @@ VOTERS = 8
 FORCED = 3.0
 
 
-class Pieces:
-    """The pieces, numbered in the order in which they were made; number 0 is the whole box [-2 d^2, 2 d^2]^2.
+S = TypeVar("S")
+B = TypeVar("B")
 
-    A halfplane (z, a, b) whose dual point lies in piece p is written as the code 2 p if z = 1 and 2 p + 1 if z = -1.
+
+class PieceTree(ABC, Generic[S, B]):
+    """The pieces, numbered in the order in which they were made; number 0 is the whole box of dual points.
+
+    A region (z, dual point) whose dual point lies in piece p is written as the code 2 p if z = 1 and 2 p + 1 if z = -1.
 
     The points (x, y) of the grid {0 .. side}^2 are distinct; side is below 2^256: more bits would overflow the
-    floating-point filter.
+    floating-point filter. With so many binary `places` measures are enclosed with relative errors below 2^-100.
+
+    S is the type of a piece, B that of the box that encloses a point drawn from it.
     """
 
-    def __init__(self, points: Sequence[tuple[int, int]], side: int) -> None:
+    numbers: ClassVar[int]
+    """The number of uniform numbers that a point of a piece takes."""
+    spread: ClassVar[int]
+    """The ratio of two measures of pieces is below side^spread, but for a factor of 2^64."""
+
+    def __init__(self, points: Sequence[tuple[int, int]], side: int, whole: S, places: int) -> None:
         self.points = list(points)
         self.side = side
-        # Areas are at least 1/(2 d^3) and rounded by less than one unit a triangle: relative errors below 2^-100.
-        self._precision = 3 * side.bit_length() + 104 + (len(points) + 4).bit_length()
+        self._precision = places
         self._x = np.array([float(x) for x, _ in points])
         self._y = np.array([float(y) for _, y in points])
-        self._corners: list[Polygon] = []
-        self.area = cache(lambda piece, level: _enclosed_area(self._corners[piece], self._precision + 256 * level))
-        """From a piece and a level to integers that enclose the area times 2^(precision + 256 level)."""
-        self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
+        self._shapes: list[S] = []
+        self.area = cache(lambda piece, level: self._enclosed(self._shapes[piece], self._precision + 256 * level))
+        """From a piece and a level to integers that enclose its measure times 2^(precision + 256 level)."""
         self._packed = packed_rows(np.zeros((64, len(points)), dtype=np.bool_))
         self.log_areas = np.zeros(32)
         self.parts: Integers = np.full((32, 2), -1)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
-        self._add(dual_box(side), np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
+        self._add(whole, np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
 
     def __len__(self) -> int:
-        return len(self._corners)
+        return len(self._shapes)
+
+    @abstractmethod
+    def box(self, piece: int, numbers: Sequence[int], bits: int) -> B | None:
+        """Return where a uniform point of a piece is, given bits of uniform numbers; None if undecided."""
+
+    @abstractmethod
+    def heights(self, box: B, point: tuple[int, int]) -> tuple[int, int]:
+        """Return the least and greatest height of a box over the dual of a point, times a positive factor."""
+
+    @abstractmethod
+    def _enclosed(self, shape: S, precision: int) -> tuple[int, int]:
+        """Return integers that enclose 2^precision times the measure of a piece."""
+
+    @abstractmethod
+    def _halves(self, shape: S, point: tuple[int, int]) -> tuple[S, S]:
+        """Return the parts of a piece below and above the dual line, or plane, of a point."""
+
+    @abstractmethod
+    def _reach(self, shape: S, points: Integers) -> tuple[Floats, Floats]:
+        """Return the least and greatest heights of the vertices over the duals of points, with the right signs."""
 
     def inside(self, codes: Integers | int) -> Bytes:
-        """Return which points all halfplanes of a code contain, (..., bytes): eight points a byte, as `packbits`."""
+        """Return which points all regions of a code contain, (..., bytes): eight points a byte, as `packbits`."""
         return np.asarray(self._packed[codes])
 
     def outside(self, codes: Integers | int) -> Bytes:
-        """Return which points no halfplane of a code contains, (..., bytes)."""
+        """Return which points no region of a code contains, (..., bytes)."""
         return np.asarray(self._packed[codes ^ 1])
 
     def cut(self, piece: int, wanted: Floats) -> None:
@@ -109,26 +140,25 @@ class Pieces:
             return
         crossing, low, high = self._heights[piece]
         line = int(crossing[(wanted[crossing] * np.minimum(-low, high) / (high - low)).argmax()])
-        x, y = self.points[line]
         sides = np.unpackbits(self._packed[2 * piece : 2 * piece + 2], axis=1, count=len(self.points))
         above, below = sides.astype(np.bool_)
         lower = above.copy()
         upper = below.copy()
         lower[line] = upper[line] = True
-        under, over = (cut(self._corners[piece], x, y, side) for side in (-1, 1))
+        under, over = self._halves(self._shapes[piece], self.points[line])
         halves = self._add(under, lower, below), self._add(over, above, upper)
         self.parts[piece] = halves
 
-    def _add(self, corners: Polygon, above: Bools, below: Bools) -> int:
+    def _add(self, shape: S, above: Bools, below: Bools) -> int:
         """Store a piece, given which lines are already known to lie above and below it."""
-        piece = len(self._corners)
+        piece = len(self._shapes)
         if 2 * piece == len(self._packed):
             self._packed = np.concatenate([self._packed, np.zeros_like(self._packed)])
             self.log_areas = np.concatenate([self.log_areas, np.zeros_like(self.log_areas)])
             self.parts = np.concatenate([self.parts, np.full_like(self.parts, -1)])
-        self._corners.append(corners)
+        self._shapes.append(shape)
         open_ = np.flatnonzero(~(above | below))
-        low, high = self._reach(corners, open_)
+        low, high = self._reach(shape, open_)
         sides = np.stack([above, below])
         sides[:, open_] = high <= 0, low >= 0
         self._packed[2 * piece : 2 * piece + 2] = packed_rows(sides)
@@ -137,17 +167,48 @@ class Pieces:
         self.log_areas[piece] = math.log(self.area(piece, 0)[1]) - self._precision * math.log(2)
         return piece
 
-    def _reach(self, corners: Polygon, lines: Integers) -> tuple[Floats, Floats]:
+
+class Pieces(PieceTree[Polygon, Box]):
+    """The pieces of the dual box [-2 d^2, 2 d^2]^2 of halfplanes (z, a, b), cut by the dual lines of points."""
+
+    numbers: ClassVar[int] = 3
+    spread: ClassVar[int] = 8
+
+    def __init__(self, points: Sequence[tuple[int, int]], side: int) -> None:
+        # Areas are at least 1/(2 d^3) and rounded by less than one unit a triangle: relative errors below 2^-100.
+        places = 3 * side.bit_length() + 104 + (len(points) + 4).bit_length()
+        super().__init__(points, side, dual_box(side), places)
+        self._uniform = cache(lambda piece: UniformPoint.of(self._shapes[piece]))
+
+    def box(self, piece: int, numbers: Sequence[int], bits: int) -> Box | None:
+        """Return where a uniform point of a piece is, given bits of three uniform numbers; None if undecided."""
+        pick, s, t = numbers
+        return self._uniform(piece).box(pick, s, t, bits)
+
+    def heights(self, box: Box, point: tuple[int, int]) -> tuple[int, int]:
+        """Return the least and greatest b + x a - y over a box, times its denominator; x and y are not negative."""
+        x, y = point
+        a_low, a_high, b_low, b_high, q = box
+        return b_low + x * a_low - y * q, b_high + x * a_high - y * q
+
+    def _enclosed(self, shape: Polygon, precision: int) -> tuple[int, int]:
+        return _enclosed_area(shape, precision)
+
+    def _halves(self, shape: Polygon, point: tuple[int, int]) -> tuple[Polygon, Polygon]:
+        x, y = point
+        return cut(shape, x, y, -1), cut(shape, x, y, 1)
+
+    def _reach(self, shape: Polygon, points: Integers) -> tuple[Floats, Floats]:
         """Return the least and greatest heights b - (y - x a) of the vertices over lines, with the right signs."""
-        a = np.array([p / q for p, _, q in corners])[:, None]
-        b = np.array([r / q for _, r, q in corners])[:, None]
-        x = self._x[lines]
-        y = self._y[lines]
+        a = np.array([p / q for p, _, q in shape])[:, None]
+        b = np.array([r / q for _, r, q in shape])[:, None]
+        x = self._x[points]
+        y = self._y[points]
         heights = b - (y - a * x)
         # Heights that rounding could turn around are computed again in integers.
         for v, i in np.argwhere(np.abs(heights) <= CERTAIN * (np.abs(b) + y + np.abs(a) * x)).tolist():
-            p, r, q = corners[v]
-            u, w = self.points[lines[i]]
+            p, r, q = shape[v]
+            u, w = self.points[points[i]]
             exact = r + u * p - w * q
             heights[v, i] = TINY * ((exact > 0) - (exact < 0))
         return heights.min(axis=0), heights.max(axis=0)
@@ -175,7 +236,13 @@ class Products:
     """
 
     def __init__(
-        self, pieces: Pieces, weights: Floats, score: Score, rate: float, components: int, start: Codes | None = None
+        self,
+        pieces: PieceTree[Any, Any],
+        weights: Floats,
+        score: Score,
+        rate: float,
+        components: int,
+        start: Codes | None = None,
     ) -> None:
         self.pieces = pieces
         self.weights = weights

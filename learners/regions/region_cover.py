@@ -26,10 +26,11 @@ from ..samples import distinct_points
 from .concepts import ConvexPolygons, PolygonUnions, halfplanes, triangles
 from .families import Region, Regions, above
 from .pictures import plane_picture, plane_targets, scene_of
+from .refinement import Pieces, PieceTree
 from .shapes import Halfplane, Intersection, Union, triangle
 from .snapping import check_regions, region_of
 from .targets import TWO, regular_polygon
-from .tuple_draws import TupleSampler, Weights, grouped
+from .tuple_draws import Resolver, TupleSampler, Weights, grouped
 
 # Parameters of the instances that are pictured.
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
@@ -160,16 +161,30 @@ class RegionCover(SetCoverLearner):
                 # Without noise the first round is the same in all runs; later ones depend on what was covered.
                 if found or sampler is None:
                     sampler = self._sampler(places, left, rng, sampler)
-                found.append(sampler.draw(bits, region_of(self.side)))
+                found.append(sampler.draw(bits, self._resolver))
                 # Nothing of the sample was covered: the next round sees the same points, and goes on from the same
                 # refinement.
-                spared = triangle(found[-1]).predict(np.array(places, dtype=object).reshape(-1, 2)) == 0
+                taken = self._taken(found[-1])
+                spared = taken.predict(np.array(places, dtype=object).reshape(-1, 2)) == 0
                 if not spared.all():
                     sampler = None
                     places = [point for point, kept in zip(places, spared, strict=True) if kept]
                     left = [pair for pair, kept in zip(left, spared, strict=True) if kept]
             outputs.append(tuple(found))
         return outputs
+
+    @property
+    def _resolver(self) -> Resolver:
+        """What makes an output of an exact dual point."""
+        return region_of(self.side)
+
+    def _taken(self, regions: tuple[Region, ...]) -> Hypothesis:
+        """Return what the regions that a round has drawn cover together."""
+        return triangle(regions)
+
+    def _pieces(self, points: Weights) -> PieceTree[Any, Any]:
+        """Return the pieces of dual space that a round on these points is drawn from."""
+        return Pieces(points, self.side)
 
     def _sampler(
         self, points: Weights, weights: Weights, rng: np.random.Generator, before: TupleSampler | None = None
@@ -181,9 +196,9 @@ class RegionCover(SetCoverLearner):
             """Return k q = min{k c - b, -k e}: integers."""
             return np.minimum(self.k * covered - b, -self.k * spoiled)
 
-        return TupleSampler(
-            points, weights, self.side, score, Fraction(self._rate) / self.k, self._regions.halfplanes, before
-        )
+        rate = Fraction(self._rate) / self.k
+        pieces = self._pieces(points) if before is None else None
+        return TupleSampler(points, weights, self.side, score, rate, self._regions.halfplanes, before, pieces)
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the intersection, or the union, of the regions selected."""

@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import accumulate
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,8 +39,8 @@ from dpaudit.contract import InputError
 from ..arrays import Integers
 from ..geometry.arrangement import Arrangement
 from ..geometry.polygons import Bits, Box, UniformPoint, polygon
-from .refinement import Pieces, Products, Score
-from .snapping import Region, Resolver
+from .families import Region
+from .refinement import Pieces, PieceTree, Products, Score
 
 Output = TypeVar("Output")
 Enclosures = tuple[list[int], list[int]]
@@ -174,6 +174,8 @@ FLOAT_BITS = 40
 _REJECTED: tuple[Region, ...] = ()
 
 Weights = list[tuple[int, int]]
+Resolver = Callable[[int, Any, int], Region | None]
+"""From z, a box around an exact dual point and the bits known of it to its region; None if the box is too large."""
 
 
 def grouped(points: Weights, weights: Weights) -> tuple[Weights, Weights]:
@@ -188,7 +190,8 @@ class TupleSampler:
     The points of the grid {0 .. side}^2, side below 2^256, are distinct; each of `weights` is that of a point that
     should be covered, and that should not; below 2^53 in all. `score` gives integers, growing in the weight covered and
     falling in the weight spoiled; the density is proportional to exp(rate q). A tuple covers what all its t =
-    `components` halfplanes contain. The refinement starts from that of a sampler `before`, of the same points.
+    `components` halfplanes contain. The refinement starts from that of a sampler `before`, of the same points. Other
+    regions than halfplanes are drawn from other `pieces`, of the same points; these may be shared and are grown.
     """
 
     def __init__(
@@ -200,6 +203,7 @@ class TupleSampler:
         rate: Fraction,
         components: int = 3,
         before: TupleSampler | None = None,
+        pieces: PieceTree[Any, Any] | None = None,
     ) -> None:
         # Weights are summed as floats, which hold such integers exactly.
         if sum(map(sum, weights)) >= MAX_WEIGHT:
@@ -210,14 +214,16 @@ class TupleSampler:
         self._side = side
         self._score = score
         table = np.array(weights, dtype=np.float64).reshape(-1, 2)
-        self._pieces: Pieces = Pieces(points, side) if before is None else before._pieces
+        self._pieces: PieceTree[Any, Any]
         if before is None:
+            self._pieces = Pieces(points, side) if pieces is None else pieces
             start = None
         else:
+            self._pieces = before._pieces
             start = (before.products.codes, before.products.orders)
         self.products: Products = Products(self._pieces, table, score, float(rate), components, start)
-        # The volumes of products span up to d^(7 t): exponentials must not vanish beside them.
-        self._reach = 256 + 8 * (components * side.bit_length())
+        # The volumes of products span up to d^(7 t) in the plane: exponentials must not vanish beside them.
+        self._reach = 256 + self._pieces.spread * (components * side.bit_length())
         logs = self.products.log_weights
         self._order: Integers = np.argsort(-logs, kind="stable")
         self._greatest = int(self.products.upper.max())
@@ -232,7 +238,7 @@ class TupleSampler:
         large. `base` bits of each uniform number are drawn first, a multiple of 8; by default enough for most draws.
         """
         base = base or 256 + 8 * self._side.bit_length()
-        count = 2 + 3 * self.products.codes.shape[1]
+        count = 2 + self._pieces.numbers * self.products.codes.shape[1]
         found = _REJECTED
         while found == _REJECTED:
             self.tries += 1
@@ -246,10 +252,11 @@ class TupleSampler:
             return None
         chosen = int(self._order[place])
         codes = self.products.codes[chosen].tolist()
-        boxes: list[tuple[int, Box]] = []
+        # Of each component z and a box, whose type is that of the pieces.
+        boxes: list[tuple[int, Any]] = []
+        width = self._pieces.numbers
         for j, code in enumerate(codes):
-            pick, s, t = uniforms[2 + 3 * j : 5 + 3 * j]
-            box = self._pieces.uniform(code >> 1).box(pick, s, t, known)
+            box = self._pieces.box(code >> 1, uniforms[2 + width * j : 2 + width * (j + 1)], known)
             if box is None:
                 return None
             boxes.append((1 - 2 * (code & 1), box))
@@ -262,11 +269,11 @@ class TupleSampler:
             return None
         return tuple(sorted(region for region in regions if region is not None))
 
-    def _accepted(self, chosen: int, boxes: list[tuple[int, Box]], uniform: int, known: int) -> bool | None:
+    def _accepted(self, chosen: int, boxes: list[tuple[int, Any]], uniform: int, known: int) -> bool | None:
         """Return whether the proposal in a product is accepted; None if that is still open."""
         covered, spoiled, undecided = self._undecided(chosen)
         for i in undecided:
-            held = _contains(boxes, self._points[i])
+            held = self._contains(boxes, self._points[i])
             if held is None:
                 return None
             if held:
@@ -282,6 +289,20 @@ class TupleSampler:
         if uniform + 1 <= low:
             return True
         return False if uniform >= high else None
+
+    def _contains(self, boxes: list[tuple[int, Any]], point: tuple[int, int]) -> bool | None:
+        """Return whether all regions contain the point, each known up to a box around its dual point; None if open."""
+        decided = True
+        for z, box in boxes:
+            # Heights of the box over the point's dual; a region with z = 1 contains what is not below its boundary.
+            low, high = self._pieces.heights(box, point)
+            # One region that surely leaves the point out decides for the tuple.
+            surely_out = low > 0 if z == 1 else high < 0
+            surely_in = high < 0 if z == 1 else low > 0
+            if surely_out:
+                return False
+            decided &= surely_in
+        return True if decided else None
 
     def _split(self, chosen: int) -> tuple[int, int, list[int]]:
         """Return the weights surely covered and spoiled in a product, and the points that may be either."""
@@ -323,20 +344,3 @@ class TupleSampler:
         error = SLACK * sums[-1]
         low, high = (np.floor((sums + shift) * 2.0**FLOAT_BITS) for shift in (-error, error))
         return np.maximum(low, 0).astype(np.int64).tolist(), (high.astype(np.int64) + 1).tolist()
-
-
-def _contains(boxes: list[tuple[int, Box]], point: tuple[int, int]) -> bool | None:
-    """Return whether all halfplanes contain the point, each known up to a box around its dual point; None if open."""
-    x, y = point
-    decided = True
-    for z, (a_low, a_high, b_low, b_high, q) in boxes:
-        # Heights of the box over the point's dual line; a halfplane with z = 1 contains what is not below it.
-        low = b_low + x * a_low - y * q
-        high = b_high + x * a_high - y * q
-        # One halfplane that surely leaves the point out decides for the tuple.
-        surely_out = low > 0 if z == 1 else high < 0
-        surely_in = high < 0 if z == 1 else low > 0
-        if surely_out:
-            return False
-        decided &= surely_in
-    return True if decided else None

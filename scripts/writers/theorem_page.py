@@ -57,7 +57,7 @@ WIDTH = 1000
 
 @dataclass(frozen=True)
 class Parts:
-    """What the parts of the reference audit have measured, as records of JSON."""
+    """The numbers that the parts of the reference audit have measured, as records of JSON."""
 
     theorems: Sequence[Mapping[str, Any]] = ()
     sizes: Sequence[Mapping[str, Any]] = ()
@@ -68,7 +68,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a column says: a line in normal letters, and a smaller one."""
+    """The words of a column: a line in normal letters, and a smaller one."""
 
     text: str = ""
     small: str = ""

@@ -182,6 +182,8 @@ class PlaneSlices(Sequence[Coordinates]):
 # The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
 # there are 2e7 triples.
 MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
+# The same where the candidates on an axis are those after all prefixes together: 4,123 at side 4 in the plane.
+MAX_FIXED_SIDE = {**MAX_SIDE, 2: 4}
 
 # First coordinates up to which all prefixes are listed to count the candidates after them.
 _FEW = 128
@@ -192,7 +194,7 @@ class ExtendedDomain:
     """Coordinates of the extended domain of a finite set X of points, one axis after the other.
 
     The coordinates on axis i may depend on those released before (X~_i(prefix)); the paper takes the union over all
-    prefixes, which `union` returns.
+    prefixes, which `union` returns, and which is the same after every prefix if the domain is `fixed`.
 
     `domain` is X: distinct points with d = 1, 2 or 3 coordinates that span the space; `grid` makes one of a grid.
     `literal` takes d - i subspaces, as printed (dimension 1 and 2 only).
@@ -200,23 +202,24 @@ class ExtendedDomain:
 
     domain: tuple[tuple[int, ...], ...]
     literal: bool = False
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         if self.literal and self.dimension > 2:
             raise InputError(f"dimension must be at most 2 for the literal extended domain, got {self.dimension}")
 
     @classmethod
-    def grid(cls, side: int, dimension: int, *, literal: bool = False) -> ExtendedDomain:
+    def grid(cls, side: int, dimension: int, *, literal: bool = False, fixed: bool = False) -> ExtendedDomain:
         """Return the extended domain of {0 .. side}^dimension; `InputError` if it would take too long."""
         check_integer("dimension", dimension, 1, MAX_DIMENSION)
         check_integer("side", side, 1)
-        limit = MAX_SIDE[1 if literal else dimension]
+        limit = (MAX_FIXED_SIDE if fixed else MAX_SIDE)[1 if literal else dimension]
         if side > limit:
             raise InputError(
                 f"side must be at most {limit} in dimension {dimension} where coordinates are listed, got {side}: "
                 f"every {dimension} of the hyperplanes that grid points span would have to be intersected"
             )
-        return _grid(int(side), int(dimension), literal)
+        return _grid(int(side), int(dimension), literal, fixed)
 
     @property
     def dimension(self) -> int:
@@ -231,9 +234,11 @@ class ExtendedDomain:
         return DepthRegions(xs, weights, spanned_normals(xs) if own else _normals(self.domain))
 
     def coordinates(self, prefix: Sequence[int | Fraction] = ()) -> Coordinates:
-        """Return X~_i(prefix) in order, i = len(prefix) + 1."""
+        """Return X~_i(prefix) in order, i = len(prefix) + 1; X~_i of the paper if the domain is `fixed`."""
         if not len(prefix) < self.dimension:
             raise InputError(f"prefix must have fewer than {self.dimension} coordinates, got {prefix!r}")
+        if self.fixed:
+            return self._unions[len(prefix)]
         return self._added(tuple(Fraction(x) for x in prefix), len(prefix))
 
     def _added(self, prefix: Coordinates, axis: int) -> Coordinates:
@@ -245,7 +250,7 @@ class ExtendedDomain:
     @cached_property
     def slices(self) -> PlaneSlices | None:
         """The slices at the first coordinates in integers, in the plane; None where integers would be too large."""
-        if self.literal or self.dimension != 2:
+        if self.literal or self.fixed or self.dimension != 2:
             return None
         firsts = self.coordinates()
         normals, offsets = _hyperplanes(self.domain)
@@ -274,6 +279,10 @@ class ExtendedDomain:
         return tuple(sorted(found))
 
     @cached_property
+    def _unions(self) -> tuple[Coordinates, ...]:
+        return tuple(self.union(axis) for axis in range(1, self.dimension + 1))
+
+    @cached_property
     def points(self) -> tuple[Coordinates, ...]:
         """All points that can be released, in lexicographic order."""
         return self.prefixes(self.dimension)
@@ -287,6 +296,8 @@ class ExtendedDomain:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The greatest number of candidates on each axis, over all prefixes."""
+        if self.fixed:
+            return tuple(map(len, self._unions))
         axes = range(self.dimension)
         return tuple(max(len(self.coordinates(prefix)) for prefix in self.prefixes(axis)) for axis in axes)
 
@@ -297,7 +308,7 @@ class ExtendedDomain:
         Otherwise the first axis is listed, and axis i has at most one candidate for each d - i + 1 of the hyperplanes.
         """
         first = len(self.coordinates())
-        if self.dimension == 1 or first <= _FEW:
+        if self.fixed or self.dimension == 1 or first <= _FEW:
             return self.sizes
         planes = len(_hyperplanes(self.domain)[0])
         return (first, *(comb(planes, self.dimension - i) for i in range(1, self.dimension)))
@@ -309,8 +320,8 @@ class ExtendedDomain:
 
 
 @lru_cache(maxsize=32)
-def _grid(side: int, dimension: int, literal: bool) -> ExtendedDomain:
-    return ExtendedDomain(tuple(map(tuple, Grid(side, dimension).points().tolist())), literal)
+def _grid(side: int, dimension: int, literal: bool, fixed: bool) -> ExtendedDomain:
+    return ExtendedDomain(tuple(map(tuple, Grid(side, dimension).points().tolist())), literal, fixed)
 
 
 @lru_cache(maxsize=32)

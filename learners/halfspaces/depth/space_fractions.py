@@ -18,9 +18,10 @@ side, and those with r or more on this side and the plane together are enough: t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import ceil, floor, lcm
 from typing import ClassVar
 
@@ -93,6 +94,8 @@ class SpaceExtents(Extents):
                 found.append((a, a @ points[i], outside, self.total - beyond))
                 found.append((-a, -(a @ points[i]), beyond, self.total - outside))
         self.a, self.b, self.above, self.most = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        # The levels from which on a halfspace bounds T(level), or no longer does.
+        self.changes: list[int] = np.unique(np.concatenate([self.above, self.most]) + 1).tolist()
 
     def _level_rows(self, level: int) -> tuple[Integers, Integers]:
         kept = (self.above < level) & (level <= self.most)
@@ -269,15 +272,35 @@ class SpaceFractions:
         return tuple(Pairs(n, Fraction(0), Fraction(e * c)).size for n, e, c in zip(q, edges, common, strict=True))
 
 
+def _regions(extents: SpaceExtents, prefix: Prefix) -> Iterator[tuple[int, int, Interval]]:
+    """Yield the first and the last of the levels with the same interval after a prefix, and the interval."""
+    deepest = extents.deepest_on(prefix, 0, extents.total)
+    # T(r) changes at these levels alone, however large the weights are.
+    starts = [1, *(level for level in extents.changes if 1 < level <= deepest)]
+    def passes(ends: Interval, place: int) -> bool:
+        """Return whether a level is beyond those with these ends."""
+        return place >= len(starts) or extents.interval(starts[place], prefix) != ends
+
+    place = 0
+    while place < len(starts) and deepest:
+        ends = extents.interval(starts[place], prefix)
+        assert ends is not None, "the level is not above the greatest"
+        # Regions are nested: those with the same ends stand in a row, which is passed in growing steps.
+        step = 1
+        while not passes(ends, place + step):
+            step *= 2
+        after = least(partial(passes, ends), place + step // 2, min(place + step, len(starts)))
+        yield starts[place], starts[after] - 1 if after < len(starts) else deepest, ends
+        place = after
+
+
 def steps_after(extents: SpaceExtents, pairs: Pairs, scale: int, prefix: Prefix) -> Steps:
     """Return the greatest depth of a point that begins with (prefix, p/(q scale)), by the rank of the pair (p, q)."""
     rising = {0: 0}
     falling = dict[int, int]()
-    for level in range(1, extents.deepest_on(prefix, 0, extents.total) + 1):
-        ends = extents.interval(level, prefix)
-        assert ends is not None, "the level is not above the greatest"
-        rising[pairs.below(ends[0] * scale)] = level
-        falling.setdefault(pairs.at_most(ends[1] * scale), level - 1)
+    for first, last, ends in _regions(extents, prefix):
+        rising[pairs.below(ends[0] * scale)] = last
+        falling.setdefault(pairs.at_most(ends[1] * scale), first - 1)
     falling.pop(pairs.size, None)
     pieces = sorted({**rising, **falling}.items())
     return Steps.of([start for start, _ in pieces], [value for _, value in pieces], pairs.size)

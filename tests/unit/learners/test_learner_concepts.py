@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 from learner_cases import BROKEN, SOUND, example_of
 
 from dpaudit.contract import InputError
+from dpaudit.seeding import generator
 from dpaudit_learners.conjunctions.concepts import Conjunction, Conjunctions
 from dpaudit_learners.conjunctions.consistent import ConjunctionElimination
 from dpaudit_learners.domains import Cube, Interval, grid_rows, moving_points
 from dpaudit_learners.parities.concepts import Parities
 from dpaudit_learners.parities.gf2 import echelon, pack, parity
+from dpaudit_learners.points import exponential as points_exponential
 from dpaudit_learners.points.concepts import Constant, Intervals, Points, Thresholds
+from dpaudit_learners.points.exponential import PointExponential
 
 CLASSES = [
     (Points(5), Interval(5)),
@@ -117,3 +121,21 @@ def test_symmetries_permute_the_atoms(learner_class: Any) -> None:
     for g in learner.symmetries():
         assert sorted(g) == list(identity)
         assert np.array_equal(columns(identity), columns(g))
+
+
+def test_points_of_a_huge_domain_are_drawn_from_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The law of a small class, drawn once from its list and once as beyond 2^22 points.
+    learner = PointExponential(9, 1.5)
+    sample = learner.domain.sample([[1], [4], [4], [7]], [1, 1, 0, 0], [3, 2, 1, 4])
+    monkeypatch.setattr(points_exponential, "ENUMERABLE", 4)
+    runs = 20_000
+    counts = np.bincount(learner.run(sample, generator(0, "cells of points"), runs), minlength=9)
+    assert scipy.stats.chisquare(counts, runs * np.exp(learner.law(sample).log_prob)).pvalue > 1e-6
+    huge = PointExponential(2**64, 1.0)
+    seen = [[0], [2**63], [2**64 - 1]]
+    found = huge.run(huge.domain.sample(np.array(seen, dtype=object), [0, 1, 0], [1, 400, 1]), generator(1, "huge"), 20)
+    assert set(map(int, found)) == {2**63}
+    # Without an example for any point all are as likely, and those of the sample are passed over.
+    spread = huge.run(huge.domain.sample(np.array(seen, dtype=object), [0, 0, 0], [400] * 3), generator(2, "huge"), 200)
+    assert len(set(map(int, spread))) == 200
+    assert min(map(int, spread)) < 2**62 < 3 * 2**62 < max(map(int, spread)) < 2**64 - 1

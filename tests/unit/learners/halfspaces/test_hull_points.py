@@ -28,6 +28,8 @@ from dpaudit_learners.halfspaces.lower_bound import (
 from dpaudit_learners.halfspaces.sizes import figure_1_share
 from dpaudit_learners.halfspaces.subsamples import consistent_law
 from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.mechanisms.rec_concave import RecConcave
+from dpaudit_learners.mechanisms.steps import Steps
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda c: c.id)
@@ -100,11 +102,11 @@ def test_promises_shares_and_costs() -> None:
             # What a coordinate keeps is what the next one is promised.
             kept = (1 - Fraction(1, 2 * d)) * repaired.promise(axis - 1, n)
             assert kept >= repaired.promise(axis, n)
-        cost = repaired.cost(2**20, n)
+        cost = repaired.cost([2**20] * d, n)
         assert float(cost.epsilon) <= 1 + 1e-12
         assert float(cost.delta) <= 1e-6 * (1 + 1e-12)
         literal = HullPointRecConcave(1, d, 1.0, 1e-6, 0.1, literal=True)
-        assert float(literal.cost(2**20, n).epsilon) <= 1 + 1e-12
+        assert float(literal.cost([2**20] * d, n).epsilon) <= 1 + 1e-12
     printed = HullPointRecConcave(1, 2, 1.0, 1e-6, 0.1, literal=True)
     assert printed.guaranteed_depth(24) == 3 < Fraction(24, 6)
     assert figure_1_share(1.0, 1e-6, 116) < 1 / 116
@@ -256,3 +258,37 @@ def test_lower_bounds_solve_their_equation() -> None:
 def test_bad_parameters_are_refused_by_name(make: Any, name: str) -> None:
     with pytest.raises(InputError, match=name):
         make()
+
+
+def test_figure_1_selects_among_the_same_candidates_after_every_prefix() -> None:
+    literal, ours = (HullPointRecConcave(2, 2, 1.0, 1e-6, 0.1, literal=literal) for literal in (True, False))
+    first, second = (literal.extended.union(axis) for axis in (1, 2))
+    assert (len(first), len(second)) == (17, 51)
+    assert {len(literal.extended.coordinates((x,))) for x in first} == {51}
+    assert max(len(ours.extended.coordinates((x,))) for x in first) == 15
+    # Among 51 candidates RecConcave recurses, so that the second selection spends its delta.
+    share = figure_1_share(1.0, 1e-6, 2)
+    assert (literal.privacy.epsilon, literal.privacy.delta) == (pytest.approx(2 * share, rel=1e-12), 1e-6 / 4)
+    assert ours.privacy.delta == 0
+    points = literal.domain.points()
+    counts = np.array([1, 4, 0, 2, 9, 3, 0, 5, 6])
+    law = literal.law(literal.domain.sample(points, np.zeros(9, dtype=int), counts))
+    assert list(law.atoms) == [(x, y) for x in first for y in second]
+    # The figure once more: Q is the greatest depth over the second set, and each selection one call of RecConcave.
+    depths = np.array([[int(tukey_depth(points, counts, (x, y))) for y in second] for x in first])
+    budget = Fraction(share), Fraction(1e-6) / 4
+    # r is n/3 and n/3 - n/6, n = 30.
+    calls = [
+        RecConcave.within(16, Fraction(10), Fraction(1, 4), *budget),
+        RecConcave.within(50, Fraction(5), Fraction(1, 4), *budget),
+    ]
+    outer = calls[0].log_law(Steps.of_values(depths.max(axis=1).tolist()))[0]
+    inner = [calls[1].log_law(Steps.of_values(row.tolist()))[0] for row in depths]
+    assert np.abs(law.log_prob - np.concatenate([a + b for a, b in zip(outer, inner, strict=True)])).max() < 1e-9
+    many = 10**4 * counts
+    released = literal.run(literal.domain.sample(points, np.zeros(9, dtype=int), many), generator(3, "figure 1"), 50)
+    assert all(6 * int(tukey_depth(points, many, point)) >= many.sum() for point in set(released))
+    with pytest.raises(InputError, match="side"):
+        HullPointRecConcave(5, 2, 1.0, 1e-6, 0.1, literal=True)
+    with pytest.raises(InputError, match="69399 points"):
+        HullPointRecConcave(3, 2, 1.0, 1e-6, 0.1, literal=True).law(literal.domain.sample([[0, 0]], [0]))

@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from dpaudit.contract import InputError
+from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
+from dpaudit.utility.audit import audit_utility
 from dpaudit_learners.halfspaces import controls
+from dpaudit_learners.halfspaces import subsamples as subsample_module
 from dpaudit_learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
 from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
 from dpaudit_learners.halfspaces.plane_consistent import Consistent, CutOrders, short_box
 from dpaudit_learners.halfspaces.plane_dichotomies import PlaneDichotomies, plane_dichotomies
 from dpaudit_learners.halfspaces.releases import DeepExponential
+from dpaudit_learners.halfspaces.subsamples import Subsamples
 from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
 
 
@@ -149,3 +153,60 @@ def test_a_deep_point_agrees_with_as_many_halfplanes() -> None:
         assert depth >= release.depth_guarantee(12_000, 1e-6) > 0
         agreeing = (labels == Halfspace(point[:2], point[2]).predict(concepts.points)).sum(axis=0)
         assert 1000 * agreeing.min() >= depth
+
+
+def test_subsamples_with_the_same_examples_are_chosen_for_together() -> None:
+    side = 2
+    rows, labels, groups, m = subsamples(side)
+    plane = plane_dichotomies(side)
+    consistent = Consistent(plane, plane.points[rows], labels, groups, m)
+    vars(consistent)["_ranges"] = cache(consistent._ranges)
+    times = np.array([0, 400, 1, 300, 0, 7, 200])
+    found, counts = consistent.chosen_of(times, generator(5, "alike"))
+    assert counts.sum() == times.sum()
+    assert len({tuple(row) for row in found.tolist()}) == len(found) <= plane.size + 1
+    table = grid_halfspaces(side, 2)[0]
+    fits = [(table[:, rows[groups == g]] == labels[groups == g]).all(axis=1) for g in range(m)]
+    expected = sum(n * table[fit].mean(axis=0) for fit, n in zip(fits, times.tolist(), strict=True) if fit.any())
+    ones = counts @ (found[:, :2] @ plane.points.T >= found[:, 2:])
+    assert (np.abs(ones - expected) <= 5 * np.sqrt(times.sum() / 4)).all()
+
+
+@pytest.mark.parametrize("rare", [0.0, 0.6])
+def test_subsamples_without_an_example_have_the_law_of_all_draws(rare: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Once with numbers of copies for each subsample, once with the law of how many subsamples have none.
+    monkeypatch.setattr(subsample_module, "RARE", rare)
+    m, runs = 20, 4000
+    concepts = Halfspaces(1, 1)
+    scheme = Subsamples(concepts, m)
+    sample = concepts.domain.sample([[0], [1]], [0, 1], [72, 80])
+    rng = generator(6, "without", str(rare))
+    missing = np.zeros((runs, 2), dtype=int)
+    places = np.zeros(m, dtype=int)
+    for run in range(runs):
+        rows, times = scheme.seen_alike(sample, rng)
+        assert times.sum() == m
+        missing[run] = times @ ~rows
+        places[scheme._without(72, rng)] += 1
+    for i, count in enumerate((72, 80)):
+        # The chance that e of the m get no copy, one copy after the other.
+        law = np.eye(m + 1)[m]
+        for _ in range(count):
+            free = np.arange(m + 1) / m
+            law = law * (1 - free) + np.append((law * free)[1:], 0.0)
+        seen = np.bincount(np.minimum(missing[:, i], 2), minlength=3)
+        due = runs * np.array([*law[:2], law[2:].sum()])
+        assert scipy.stats.chisquare(seen, due).pvalue > 1e-6
+    assert scipy.stats.chisquare(places).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("side", [1, 2])
+def test_halfspaces_of_the_plane_are_learned_where_the_theorem_speaks(side: int) -> None:
+    # What RecConcave asks for with |X| = 4 and 9 points of the plane.
+    learner = HalfspaceTukey(side, 2, 1.0, subsamples={1: 54_135, 2: 753_168}[side])
+    assert HalfspaceTukey(side, 2, 1.0, subsamples=learner.subsamples - 1).utility(0.1, 0.1) is None
+    target = Halfspace((2, 2), 2 * side + 1)
+    points = learner.domain.points()
+    law = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
+    finding = audit_utility(learner, target, law, alpha=0.1, beta=0.1, trials=2)
+    assert (finding.failures, finding.n) == (0, learner.utility(0.1, 0.1).sample_size)  # type: ignore[union-attr]

@@ -20,7 +20,8 @@ VERDICTS = {
     "KMMS-Claim4.3": "derived", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "derived", "KMMS-Thm5.1": "derived",
     "KMMS-Sec6": "derived", "KMMS-Thm3.5-time": "derived", "KMMS-Thm5.1-time": "derived",
     "KMMS-Thm4.7-time": "derived", "KMMS-Thm5.1-run": "derived", "NIS-Parity-time": "derived",
-    "STE-Conj-time": "derived", "STE-Boxd-time": "derived",
+    "STE-Conj-time": "derived", "STE-Boxd-time": "derived", "NIS-Generic-time": "derived",
+    "STE-NonPriv-time": "derived", "KMMS-Greedy-time": "derived", "KMMS-Sec6-time": "derived",
 }  # fmt: skip
 
 

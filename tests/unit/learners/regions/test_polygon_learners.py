@@ -360,7 +360,7 @@ def test_the_dual_picture_shades_cells_by_their_law() -> None:
         (lambda: build(PolygonUnion).utility(0.99, 0.5, "agnostic"), "setting"),
         (lambda: build(PolygonUnion).run(samples(build(PolygonUnion).domain)[1].__class__.of(
             [[0, 0]], [1], [2**60]), generator(0), 1), "2\\^53"),
-        (lambda: build(DiscUnion, side=11), "side.*462,000 discs"),
+        (lambda: build(DiscUnion, side=1001), "side.*all points of the grid"),
         (lambda: build(broken.PolygonUnionSparing, side=9), "side"),
         (lambda: build(broken.TriangleConsistentFirst, side=9), "side"),
         (lambda: ConvexPolygons(5, 6).size, "side and k"),

@@ -197,7 +197,7 @@ def test_the_envelope_encloses_every_score() -> None:
 
 
 def _middle(pieces: Pieces, code: int) -> tuple[int, Fraction, Fraction]:
-    corners = pieces._corners[code >> 1]
+    corners = pieces._shapes[code >> 1]
     a = sum(Fraction(p, q) for p, _, q in corners) / len(corners)
     b = sum(Fraction(r, q) for _, r, q in corners) / len(corners)
     return 1 - 2 * (code & 1), a, b
