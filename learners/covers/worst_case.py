@@ -216,20 +216,23 @@ class Covering:
 MOST_STATES = 2**25
 
 
-def spoiling_ways(cover: Labels, shares: Floats, rounds: int, *, single: bool) -> float:
+def spoiling_ways(cover: Labels, shares: Floats, rounds: int, *, single: bool, noisy: bool) -> float:
     """Return a bound on the sum of N_s over all ways to spoil, for the worst target of one set, or set of a target.
 
     `cover` (sets, points) says which points of the domain each set covers, `shares` are the measures. Let f(C, j) be
-    the most that j more rounds add where C is covered, and not too much is spoiled yet; G(C) the measure of the sets
-    that cover all that the target does and spoil nothing new, which have score 0 at least. With sums and maxima over
-    sets h, by whether they spoil something new,
+    the most that j more rounds add where C is covered and not too much is spoiled yet, G(C) the measure of the sets
+    that cover all that is left of the target and spoil nothing new, which have score 0 at least, and
 
-        f(C, j) = max over the h that do not of f(C + h, j - 1)
-                  + sum over the h that do of mu(h)/G(C) max{1, f(C + h, j - 1)},    f(C, 0) = 0:
+        S(C, j) = sum over the h that spoil something new of mu(h)/G(C) max{1, f(C + h, j - 1)}:
 
-    whether too much is spoiled after h depends on the distribution, and the maximum is no less for any. Of a target of
-    several sets one has a score of 0 at least, so that G is the least measure; fewer points are of the other label than
-    outside of one set. 0 where the domain or the number of sets is too large.
+    whether too much is spoiled after h depends on the distribution, and the maximum is no less for any. Sets that spoil
+    nothing make C larger, and with it G; so each sequence of sets that spoil has its greatest weight without them. If
+    the target is covered, f(C, j) = f(C, j - 1) + S(C, j). Else each round finishes it with G(C) exp(a q(h)) times the
+    probability of an h over mu(h), and it is finished once: over all rounds before that the h have the weight of one
+    round, f(C, j) = S(C, j) + f(C + target, j - 1). With noise, with which that does not hold, as if it were covered.
+
+    Of a target of several sets one has a score of 0 at least, so that G is the least measure; fewer points are of the
+    other label than outside of one set. 0 where the domain or the number of sets is too large.
     """
     sets, points = cover.shape
     if points > 16 or sets**2 << points > MOST_STATES:
@@ -243,11 +246,11 @@ def spoiling_ways(cover: Labels, shares: Floats, rounds: int, *, single: bool) -
         good = (after & target == target) & ~spoils
         least = good @ shares if single else np.full(len(states), shares.min())
         weights = np.where(spoils, shares[None, :] / least[:, None], 0.0)
+        # The state from which a round without new spoils goes on.
+        onwards = states | target if single and not noisy else states
         adds = np.zeros(len(states))
         for _ in range(rounds):
-            following = adds[after]
-            free = np.where(spoils, 0.0, following).max(axis=1)
-            adds = np.maximum(adds, free) + (weights * np.maximum(1.0, following)).sum(axis=1)
+            adds = adds[onwards] + (weights * np.maximum(1.0, adds[after])).sum(axis=1)
         most = max(most, float(adds[0]))
     # Rounded up; where no set spoils anything the sum is 0, which would say that it is not given.
     return max(most, 1e-300) * (1 + 1e-9)

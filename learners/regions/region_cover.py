@@ -236,7 +236,8 @@ def _ways(learner: RegionCover) -> float:
         return 0.0
     shares = np.exp(learner._regions.family.log_shares)
     cover = learner._cover(learner.domain.points()).T
-    return spoiling_ways(cover, shares, learner.rounds, single=learner.k == 1)
+    noisy = learner._noise_scale[0] > 0
+    return spoiling_ways(cover, shares, learner.rounds, single=learner.k == 1, noisy=noisy)
 
 
 def covered_halfplanes(side: int) -> Regions:

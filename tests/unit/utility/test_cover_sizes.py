@@ -143,3 +143,53 @@ def test_what_is_left_is_that_of_a_simulated_chain() -> None:
     for level in (0.02, 0.05, 0.1):
         share = (left >= level * n).mean()
         assert share - 4 * math.sqrt(share * (1 - share) / 4000) <= covering.left(12, level, n)
+
+
+def spoiled_law(
+    cover: np.ndarray, shares: np.ndarray, target: int, counts: np.ndarray, rate: float, rounds: int
+) -> dict[int, float]:
+    """Return {spoiled examples: probability} after all rounds without noise, of a target of one set, by recursion."""
+    wanted = cover[target] == 1
+    states = {(True,) * cover.shape[1]: 1.0}
+    for _ in range(rounds):
+        following: dict[tuple[bool, ...], float] = {}
+        for state, chance in states.items():
+            alive = np.array(state)
+            covered = (cover * (alive & wanted)) @ counts
+            spoiled = (cover * (alive & ~wanted)) @ counts
+            left = counts[alive & wanted].sum()
+            weights = shares * np.exp(rate * np.minimum(covered - left, -spoiled))
+            for row, weight in zip(cover == 1, weights / weights.sum(), strict=True):
+                key = tuple((alive & ~row).tolist())
+                following[key] = following.get(key, 0.0) + chance * float(weight)
+        states = following
+    law: dict[int, float] = {}
+    for state, chance in states.items():
+        number = int(counts[~np.array(state) & ~wanted].sum())
+        law[number] = law.get(number, 0.0) + chance
+    return law
+
+
+@pytest.mark.parametrize("id", ["convex-polygon", "polygon-union", "disc-union"])
+@pytest.mark.parametrize("variant", ["noiseless", "composition"])
+def test_what_is_spoiled_of_any_sample_has_the_tail_of_the_bound(id: str, variant: str) -> None:
+    learner: Any = dpaudit.pac.get_learner(id, side=1, epsilon=1.0, variant=variant, **COVER)
+    cover = learner._cover(learner.domain.points()).T.astype(np.int64)
+    shares = np.exp(learner._regions.family.log_shares)
+    # The bound of the variant with noise holds without it as well.
+    ways = learner._covering.ways
+    rng = np.random.default_rng(7)
+    nearest = 0.0
+    for _ in range(60):
+        rate = float(rng.choice([0.1, 1.0, 5.0]))
+        counts = rng.multinomial(int(rng.integers(1, 60)), rng.dirichlet(np.full(4, 0.6)))
+        target = int(rng.integers(len(cover)))
+        law = spoiled_law(cover, shares, target, counts, rate, learner.rounds)
+        for least in sorted(law):
+            chance = sum(p for number, p in law.items() if number >= least)
+            if least:
+                bound = ways * math.exp(-rate * least)
+                assert chance <= bound * (1 + 1e-9)
+                nearest = max(nearest, chance / bound)
+    # It is reached up to a factor on some sample.
+    assert nearest > 1 / 50 if variant == "noiseless" else nearest > 0
