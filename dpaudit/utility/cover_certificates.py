@@ -10,10 +10,12 @@ from fractions import Fraction
 from functools import cached_property
 
 from dpaudit.utility.certificate_numbers import Numbers, count, drops, kept, odds_to_chance, positive, share
-from dpaudit.utility.decimals import ONE, UP, ZERO, Enclosure
+from dpaudit.utility.decimals import ONE, UP, ZERO, Enclosure, check_terms, likely, mean
 
-# Levels of what is left: the recursion costs their square a round.
+# Levels of what is left, at least, and for each set of a target; the recursion costs their square a round.
 LEVELS = 48
+EACH = 8
+MOST_LEVELS = 512
 # More rounds, sets of a target, and rounds that spoil are refused: the numbers may stem from a file.
 MOST = 4096
 # The most sets of a target where the rounds grow with n, and many numbers of them are looked at.
@@ -66,7 +68,23 @@ class Cover:
 
     def failing(self, rounds: int, alpha: Fraction, n: int) -> Decimal:
         """Return the sum of the bounds on what is spoiled, on what is left, and on regions that a sample misses."""
-        return UP.add(UP.add(self.spoiled(rounds, n), self.left(rounds, n)), self.unseen(alpha - self.share, n))
+        rest = UP.add(self.left(rounds, n), self.unseen(alpha - self.share, n))
+        if self.k == 1 and self.rounds:
+            rest = min(rest, self.missed(rounds, alpha - self.share, n))
+        return UP.add(self.spoiled(rounds, n), rest)
+
+    def missed(self, rounds: int, rest: Fraction, n: int) -> Decimal:
+        """Return, for k = 1, a bound on the chance that a region of probability `rest` is left in all rounds."""
+        factor = self.rivals * self.noise_factors[1]
+        counts = likely(n, rest)
+        check_terms(len(counts))
+        step = Enclosure.exp(-self.rate_at(rounds))
+        odds = factor * Enclosure.exp(-self.rate_at(rounds) * counts.start)
+        found = {}
+        for k in counts:
+            found[k] = odds_to_chance(odds) ** rounds
+            odds = odds * step
+        return (self.answers * mean(n, rest, found.__getitem__)).high
 
     def spoiled(self, rounds: int, n: int) -> Decimal:
         """Return a bound on the chance that more than `share` of the distribution is spoiled."""
@@ -85,26 +103,29 @@ class Cover:
 
     def left(self, rounds: int, n: int) -> Decimal:
         """Return the chance that the worst chain has `level` n left, from n on, by recursion over levels."""
-        step = (1 - self.level) / LEVELS
-        # From at most level l to more than level c - 1: the excess over what a good set leaves is level/k + i step/k.
-        scale = self.rate_at(rounds) * n / self.k
-        first = self.rivals * self.noise_factors[1] * Enclosure.exp(-scale * self.level)
-        falls = Enclosure.exp(-scale * step).powers(self.k * LEVELS)
-        grows = Enclosure.exp(scale * step).powers(self.k * LEVELS)
+        steps = min(MOST_LEVELS, max(LEVELS, EACH * self.k))
+        # Any levels give a bound, if they begin and end so; powers of the first one fall as what a good set leaves.
+        inner = (Fraction(float(self.level) ** (1 - i / steps)) for i in range(1, steps))
+        levels = [self.level, *sorted(inner), Fraction(1)]
+        scale = self.rate_at(rounds) * n
+        kept_share = 1 - Fraction(1, self.k)
+        grown = [self.rivals * self.noise_factors[1] * Enclosure.exp(scale * kept_share * one) for one in levels]
+        fallen = [Enclosure.exp(-scale * one) for one in levels]
 
         def tail(start: int, end: int) -> Decimal:
-            i = max(0, end - 1) * self.k - (self.k - 1) * start
-            if self.level + i * step <= 0:
+            """Return the chance that of at most level `start` more than the level before `end` is left."""
+            above = max(0, end - 1)
+            if levels[above] <= kept_share * levels[start]:
                 return Decimal(1)
-            return odds_to_chance(first * (falls[i] if i >= 0 else grows[-i])).high
+            return odds_to_chance(grown[start] * fallen[above]).high
 
-        tails = [[tail(start, end) for end in range(start + 1)] for start in range(LEVELS + 1)]
-        chance = [Decimal(1)] * (LEVELS + 1)
+        tails = [[tail(start, end) for end in range(start + 1)] for start in range(steps + 1)]
+        chance = [Decimal(1)] * (steps + 1)
         for _ in range(rounds):
             # The chance grows with what is left, so that the increments are not negative.
-            rises = [chance[0], *(UP.subtract(chance[c], chance[c - 1]) for c in range(1, LEVELS + 1))]
+            rises = [chance[0], *(UP.subtract(chance[c], chance[c - 1]) for c in range(1, steps + 1))]
             chance = [_product(row, rises) for row in tails]
-            for c in range(1, LEVELS + 1):
+            for c in range(1, steps + 1):
                 chance[c] = max(chance[c - 1], min(Decimal(1), chance[c]))
         return chance[-1]
 

@@ -7,19 +7,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance, Picture, Sample, Supremum, later
+from dpaudit.contract import Distribution, Instance, Picture, Sample, Supremum, later
 
 from ..arrays import Exact, Integers, Labels
 from ..covers.accounting import AUDITED, TINY, calibration_picture, choice_supremum
 from ..covers.rounds import LaplaceNoise
 from ..covers.set_cover import SetCoverLearner
 from ..covers.worst_case import Covering
+from ..finite.worst_case import ABOVE
 from ..parameters import check_integer
 from .concepts import Conjunction, Conjunctions, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
 from .greedy_counts import GreedyCounts, Rounds, missed_failure
 
 # Samples with at most so many (point, literal) cells are run in batches, larger ones run by run.
 SMALL = 2**14
+# The share of alpha of the point that the literal of the second variable spoils which spares the others.
+LARGER = 0.59
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,20 @@ class LiteralCover(SetCoverLearner):
             chosen.append(int(self._select_one(covered[[label]], covered[[1 - label]], left, rng)[0]))
             state = counts.after(state, chosen[-1] ^ label)
         return chosen
+
+    def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return the target v_1 with all that it covers on one point, and alpha shared by two points that it spares.
+
+        Of these one literal of the second variable spoils either. Nothing for a single variable.
+        """
+        if self.dimension < 2:
+            return []
+        points = np.ones((3, self.dimension), dtype=np.int64)
+        points[:, 0] = [self._covered_label, 1 - self._covered_label, 1 - self._covered_label]
+        points[2, 1] = 0
+        spared = alpha * (1 + ABOVE)
+        law = Distribution(points, np.array([1 - spared, LARGER * spared, (1 - LARGER) * spared]))
+        return [(0, law, "alpha shared by two points that v_1 spares, the rest on one that it covers")]
 
     @property
     def concepts(self) -> ShortConjunctions | ShortDisjunctions:

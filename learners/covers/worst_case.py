@@ -22,7 +22,8 @@ worst law has these tails: the chance that t n are left after J rounds follows b
 up. Relative to n the tails fall with n, and so does that chance.
 
 **The step to the distribution.** What is left uncovered is one of A regions. One that has a probability above v has
-fewer than t n examples with chance at most A times min over z of ((1 - v (1 - exp(-z))) exp(z t))^n.
+fewer than t n examples with chance at most A times min over z of ((1 - v (1 - exp(-z))) exp(z t))^n. For k = 1 both
+steps are one: it is left by all J rounds with chance at most E psi(M exp(-a N))^J, N ~ Bin(n, v).
 
 An error above alpha needs u + v = alpha; t and u are chosen to make the sum of the three least.
 
@@ -44,9 +45,12 @@ import numpy as np
 from dpaudit.contract import CaseFamily, InputError, WorstFailure
 
 from ..arrays import Floats, Labels
+from ..finite.worst_case import likely_counts
 
-# Levels of what is left: the recursion costs their square a round.
+# Levels of what is left, at least, and for each set of a target; the recursion costs their square a round.
 LEVELS = 48
+EACH = 8
+MOST_LEVELS = 512
 # Shares of alpha that are tried for what is spoiled, and for the level that counts as left.
 SHARES = 24
 # From where on a bound for all further numbers of rounds does.
@@ -130,7 +134,9 @@ class Covering:
     def left(self, rounds: int, level: float, n: int) -> float:
         """Return a bound on the chance that `level` n examples or more are left after all rounds."""
         kept = 1 - 1 / self.k
-        levels = level + (1 - level) * np.arange(LEVELS + 1) / LEVELS
+        # Their ratio is nearer to 1 than that of what a good set leaves, so that rounding up does not stop the chain.
+        steps = min(MOST_LEVELS, max(LEVELS, EACH * self.k))
+        levels = np.array([*(level ** (1 - i / steps) for i in range(steps)), 1.0])
         # From at most the level of a row, more than that of a column, or `level` itself for the first one.
         above = np.concatenate([levels[:1], levels[:-1]])
         excess = np.maximum(0.0, above[None, :] - kept * levels[:, None]) * n * self.rate_at(rounds)
@@ -139,7 +145,7 @@ class Covering:
         tails = np.where(excess > 0, odds / (1 + odds), 1.0)
         # What is left does not grow.
         tails = np.tril(tails)
-        chance = np.ones(LEVELS + 1)
+        chance = np.ones(steps + 1)
         for _ in range(rounds):
             chance = tails @ np.diff(chance, prepend=0.0)
         return float(min(1.0, chance[-1]))
@@ -152,23 +158,38 @@ class Covering:
         log = math.log(self.answers) + n * (math.log1p(share * math.expm1(-tilt)) + tilt * level)
         return math.exp(min(0.0, log))
 
+    def missed(self, rounds: int, share: float, n: int) -> float:
+        """Return a bound on the chance that a region of more than that probability is left in all rounds; else 1.
+
+        For k = 1 and a given J. A region with N examples is left by each round with probability psi(M exp(-a N)) at
+        most, N ~ Bin(n, share).
+        """
+        if self.k > 1 or not self.rounds:
+            return 1.0
+        counts, chance = likely_counts(n, share)
+        odds = self.rivals * self._noise_factors[1] * np.exp(-self.rate_at(rounds) * counts)
+        mean = float(chance @ (odds / (1 + odds)) ** rounds) + max(0.0, 1 - float(chance.sum()))
+        return min(1.0, self.answers * mean)
+
     def failing(self, rounds: int, alpha: float, share: float, level: float, n: int) -> float:
-        """Return the sum of the three bounds for J rounds, with a share u for what is spoiled and a level t."""
-        spoiled = self.spoiled(rounds, share, n)
-        return min(1.0, spoiled + self.left(rounds, level, n) + self.unseen(alpha - share, level, n))
+        """Return the sum of the bounds for J rounds, with a share u for what is spoiled and a level t."""
+        rest = alpha - share
+        left = min(self.left(rounds, level, n) + self.unseen(rest, level, n), self.missed(rounds, rest, n))
+        return min(1.0, self.spoiled(rounds, share, n) + left)
 
     def choices(self, alpha: float, n: int) -> tuple[float, float]:
-        """Return the u and t of a grid at which the sum of the three is least for n examples."""
+        """Return the u and t of a grid at which the sum of the bounds is least for n examples."""
         rounds = self.at(n)
+        shares = [alpha * i / SHARES for i in range(1, SHARES)]
+        chains = {share / 2: self.left(rounds, share / 2, n) for share in shares}
         best = (2.0, alpha / 2, alpha / 4)
-        for i in range(1, SHARES):
-            level = alpha * i / SHARES / 2
-            left = self.left(rounds, level, n)
-            if left >= best[0]:
+        for share in shares:
+            spoiled = self.spoiled(rounds, share, n)
+            if spoiled >= best[0]:
                 continue
-            for j in range(1, SHARES):
-                share = alpha * j / SHARES
-                total = left + self.spoiled(rounds, share, n) + self.unseen(alpha - share, level, n)
+            missed = self.missed(rounds, alpha - share, n)
+            for level, left in chains.items():
+                total = spoiled + min(missed, left + self.unseen(alpha - share, level, n))
                 best = min(best, (total, share, level))
         return best[1:]
 
@@ -216,20 +237,23 @@ class Covering:
 MOST_STATES = 2**25
 
 
-def spoiling_ways(cover: Labels, shares: Floats, rounds: int, *, single: bool) -> float:
+def spoiling_ways(cover: Labels, shares: Floats, rounds: int, *, single: bool, noisy: bool) -> float:
     """Return a bound on the sum of N_s over all ways to spoil, for the worst target of one set, or set of a target.
 
     `cover` (sets, points) says which points of the domain each set covers, `shares` are the measures. Let f(C, j) be
-    the most that j more rounds add where C is covered, and not too much is spoiled yet; G(C) the measure of the sets
-    that cover all that the target does and spoil nothing new, which have score 0 at least. With sums and maxima over
-    sets h, by whether they spoil something new,
+    the most that j more rounds add where C is covered and not too much is spoiled yet, G(C) the measure of the sets
+    that cover all that is left of the target and spoil nothing new, which have score 0 at least, and
 
-        f(C, j) = max over the h that do not of f(C + h, j - 1)
-                  + sum over the h that do of mu(h)/G(C) max{1, f(C + h, j - 1)},    f(C, 0) = 0:
+        S(C, j) = sum over the h that spoil something new of mu(h)/G(C) max{1, f(C + h, j - 1)}:
 
-    whether too much is spoiled after h depends on the distribution, and the maximum is no less for any. Of a target of
-    several sets one has a score of 0 at least, so that G is the least measure; fewer points are of the other label than
-    outside of one set. 0 where the domain or the number of sets is too large.
+    whether too much is spoiled after h depends on the distribution, and the maximum is no less for any. Sets that spoil
+    nothing make C larger, and with it G; so each sequence of sets that spoil has its greatest weight without them. If
+    the target is covered, f(C, j) = f(C, j - 1) + S(C, j). Else each round finishes it with G(C) exp(a q(h)) times the
+    probability of an h over mu(h), and it is finished once: over all rounds before that the h have the weight of one
+    round, f(C, j) = S(C, j) + f(C + target, j - 1). With noise, with which that does not hold, as if it were covered.
+
+    Of a target of several sets one has a score of 0 at least, so that G is the least measure; fewer points are of the
+    other label than outside of one set. 0 where the domain or the number of sets is too large.
     """
     sets, points = cover.shape
     if points > 16 or sets**2 << points > MOST_STATES:
@@ -243,11 +267,11 @@ def spoiling_ways(cover: Labels, shares: Floats, rounds: int, *, single: bool) -
         good = (after & target == target) & ~spoils
         least = good @ shares if single else np.full(len(states), shares.min())
         weights = np.where(spoils, shares[None, :] / least[:, None], 0.0)
+        # The state from which a round without new spoils goes on.
+        onwards = states | target if single and not noisy else states
         adds = np.zeros(len(states))
         for _ in range(rounds):
-            following = adds[after]
-            free = np.where(spoils, 0.0, following).max(axis=1)
-            adds = np.maximum(adds, free) + (weights * np.maximum(1.0, following)).sum(axis=1)
+            adds = adds[onwards] + (weights * np.maximum(1.0, adds[after])).sum(axis=1)
         most = max(most, float(adds[0]))
     # Rounded up; where no set spoils anything the sum is 0, which would say that it is not given.
     return max(most, 1e-300) * (1 + 1e-9)

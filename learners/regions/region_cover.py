@@ -32,6 +32,8 @@ from .snapping import check_regions, region_of
 from .targets import TWO, regular_polygon
 from .tuple_draws import Resolver, TupleSampler, Weights, grouped
 
+# The kinds of targets of the least measures that are tried as worst ones.
+LEAST = 6
 # Parameters of the instances that are pictured.
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
 
@@ -107,24 +109,53 @@ class RegionCover(SetCoverLearner):
         )  # fmt: skip
 
     def worst_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
-        """Return the case in which each point that may be spoiled has an equal share of a little more than alpha.
+        """Return cases in which points may be spoiled at a cost that many rounds, or sets of a large measure, repay.
 
-        The target covers a single point, of all those that some region covers alone the one of the least measure.
-        Nothing where the regions are not listed.
+        First a target that covers a single point, of all those that some region covers alone the one of the least
+        measure; all others share a little more than alpha. Where measures differ, also the targets of the least ones:
+        each point outside has a little more than alpha, and so have those inside but the last, which has the rest, or
+        all of those have equal shares. Nothing where the regions are not listed.
         """
         if not self._regions.listed:
             return []
         points = self.domain.points()
         cover = self._cover(points).T
+        shares = self._regions.family.log_shares
+        above_alpha = alpha * (1 + ABOVE)
+        found = []
         alone = np.flatnonzero(cover.sum(axis=1) == 1)
-        if not len(alone):
-            return []
-        target = cover[alone[self._regions.family.log_shares[alone].argmin()]]
-        labels = target if self._covered_label else 1 - target
-        (codes,) = np.nonzero((self.concepts.evaluate(points) == labels).all(axis=1))
-        each = alpha * (1 + ABOVE) / (len(points) - 1)
-        law = Distribution(points, np.where(target == 1, 1 - each * (len(points) - 1), each))
-        return [(int(code), law, "alpha shared by all points but one, which alone is to be covered") for code in codes]
+        if len(alone):
+            target = cover[alone[shares[alone].argmin()]]
+            each = above_alpha / (len(points) - 1)
+            masses = np.where(target == 1, 1 - above_alpha, each)
+            found += self._cases(target, masses, "alpha shared by all points but one, which alone is to be covered")
+        if self._regions.measures is None:
+            return found
+        kinds: set[tuple[float, int]] = set()
+        for row in np.argsort(shares, kind="stable").tolist():
+            inside = np.flatnonzero(cover[row])
+            rest = 1 - above_alpha * (len(points) - len(inside))
+            kind = (round(float(shares[row]), 6), len(inside))
+            # Targets of one measure are alike up to the symmetries of the grid.
+            if kind in kinds or len(inside) in (0, len(points)) or rest < alpha or len(kinds) == LEAST:
+                continue
+            kinds.add(kind)
+            masses = np.full(len(points), above_alpha)
+            masses[inside] = rest / len(inside)
+            name = "alpha on each point outside of a target of a small measure"
+            found += self._cases(cover[row], masses, f"{name}, the rest even")
+            uneven = masses.copy()
+            uneven[inside] = min(above_alpha, rest / len(inside))
+            uneven[inside[-1]] += 1 - uneven.sum()
+            found += self._cases(cover[row], uneven, f"{name}, the rest on one point")
+        return found
+
+    def _cases(self, covered: Labels, masses: Floats, name: str) -> list[tuple[int, Distribution, str]]:
+        """Return the case of the concept that covers so, or none if it is not of the class."""
+        points = self.domain.points()
+        labels = covered if self._covered_label else 1 - covered
+        codes = np.flatnonzero((self.concepts.evaluate(points) == labels).all(axis=1))
+        return [(int(code), Distribution(points, masses), name) for code in codes]
 
     def _covers_nothing(self, labels: Labels) -> Bools:
         """Return which listed labellings cover no point."""
@@ -220,7 +251,8 @@ def _ways(learner: RegionCover) -> float:
         return 0.0
     shares = np.exp(learner._regions.family.log_shares)
     cover = learner._cover(learner.domain.points()).T
-    return spoiling_ways(cover, shares, learner.rounds, single=learner.k == 1)
+    noisy = learner._noise_scale[0] > 0
+    return spoiling_ways(cover, shares, learner.rounds, single=learner.k == 1, noisy=noisy)
 
 
 def covered_halfplanes(side: int) -> Regions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -68,7 +69,7 @@ def test_no_distribution_on_three_points_fails_more_often_than_a_bound_below_one
 
 
 SIZES: list[tuple[str, dict[str, Any], int]] = [
-    ("set-cover-conjunction", {"dimension": 2, "k": 1, "epsilon": 1.0, "variant": "noiseless"}, 523),
+    ("set-cover-conjunction", {"dimension": 2, "k": 1, "epsilon": 1.0, "variant": "noiseless"}, 509),
     ("conjunction-greedy", {"dimension": 2, "k": 1, "epsilon": 1.0}, 1995),
 ]
 
@@ -101,9 +102,10 @@ def test_the_verifier_encloses_what_the_maker_computes(covering: Covering) -> No
     for n in (900, 7000):
         found = covering_failure(covering, 0.2, n)
         one = SizeCertificate(family=found.family, numbers=dict(found.numbers), fails=0, suffices=n)
-        if found.upper < 1:
-            assert refuted(one, 0.2, found.upper * (1 + 1e-9)) == ""
-            assert "suffice" in refuted(one, 0.2, found.upper * (1 - 1e-9))
+        # Sums of floats leave out, and so add, some 1e-16.
+        if 1e-9 < found.upper < 1:
+            assert refuted(one, 0.2, found.upper * (1 + 1e-6)) == ""
+            assert "suffice" in refuted(one, 0.2, found.upper * (1 - 1e-6))
         assert found.upper < 0.9 or n == 900
 
 
@@ -143,3 +145,69 @@ def test_what_is_left_is_that_of_a_simulated_chain() -> None:
     for level in (0.02, 0.05, 0.1):
         share = (left >= level * n).mean()
         assert share - 4 * math.sqrt(share * (1 - share) / 4000) <= covering.left(12, level, n)
+
+
+def counts_after(
+    cover: np.ndarray, shares: np.ndarray, wanted: np.ndarray, counts: np.ndarray, rate: float, rounds: int, k: int
+) -> dict[tuple[int, int], float]:
+    """Return the law of the numbers of examples that are spoiled and that are left, without noise, by recursion."""
+    states = {(True,) * cover.shape[1]: 1.0}
+    for _ in range(rounds):
+        following: dict[tuple[bool, ...], float] = {}
+        for state, chance in states.items():
+            alive = np.array(state)
+            covered = (cover * (alive & wanted)) @ counts
+            spoiled = (cover * (alive & ~wanted)) @ counts
+            left = counts[alive & wanted].sum()
+            weights = shares * np.exp(rate * np.minimum(covered - left / k, -spoiled))
+            for row, weight in zip(cover == 1, weights / weights.sum(), strict=True):
+                key = tuple((alive & ~row).tolist())
+                following[key] = following.get(key, 0.0) + chance * float(weight)
+        states = following
+    law: dict[tuple[int, int], float] = {}
+    for state, chance in states.items():
+        alive = np.array(state)
+        key = int(counts[~alive & ~wanted].sum()), int(counts[alive & wanted].sum())
+        law[key] = law.get(key, 0.0) + chance
+    return law
+
+
+REGIONS = {"side": 1, "epsilon": 1.0, **COVER}
+LITERALS = {"dimension": 2, "epsilon": 1.0, **COVER}
+
+
+@pytest.mark.parametrize(
+    ("id", "parameters"),
+    [("convex-polygon", REGIONS), ("polygon-union", REGIONS), ("disc-union", REGIONS),
+     ("polygon-union", {**REGIONS, "k": 2, "alpha": 0.8}), ("set-cover-conjunction", LITERALS),
+     ("set-cover-disjunction", {**LITERALS, "k": 2})],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("variant", ["noiseless", "composition"])
+def test_no_sample_is_spoiled_or_left_more_often_than_the_bounds(
+    id: str, parameters: dict[str, Any], variant: str
+) -> None:
+    learner: Any = dpaudit.pac.get_learner(id, variant=variant, **parameters)
+    cover = learner._cover(learner.domain.points()).T.astype(np.int64)
+    shares = np.exp(learner._log_measures)
+    # The bound of the variant with noise holds without it as well.
+    covering = replace(learner._covering, scale=0.0, offset=0.0)
+    ways = math.exp(covering.log_ways(learner.rounds))
+    rng = np.random.default_rng(7)
+    nearest = [0.0, 0.0]
+    for _ in range(25):
+        rate = float(rng.choice([0.1, 1.0, 5.0]))
+        counts = rng.multinomial(int(rng.integers(1, 60)), rng.dirichlet(np.full(4, 0.6)))
+        n = int(counts.sum())
+        members = rng.choice(len(cover), size=learner.k)
+        law = counts_after(cover, shares, cover[members].any(axis=0), counts, rate, learner.rounds, learner.k)
+        here = replace(covering, rate=rate)
+        for axis in (0, 1):
+            for least in sorted({key[axis] for key in law} - {0}):
+                chance = sum(p for key, p in law.items() if key[axis] >= least)
+                bound = ways * math.exp(-rate * least) if axis == 0 else here.left(learner.rounds, least / n, n)
+                assert chance <= bound * (1 + 1e-9)
+                nearest[axis] = max(nearest[axis], chance / bound)
+    # For a target of one set both are reached up to a factor on some sample.
+    if learner.k == 1:
+        assert min(nearest) > 1 / 300
