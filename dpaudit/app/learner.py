@@ -285,7 +285,7 @@ def _cases(distribution: str) -> list[int | None] | None:
 
 
 # Defaults of the search of the worst case. None in the options shows that one was left out, as --along wants it.
-_SEARCH = {"starts": 3, "moves": 100, "draws": 4000}
+_SEARCH = {"starts": 3, "moves": 100}
 
 
 @command(
@@ -305,7 +305,9 @@ def sample_complexity(
     ],
     starts: Annotated[int | None, given("proposals from which to climb (default: 3)")],
     moves: Annotated[int | None, given("moves of each climb (default: 100)")],
-    draws: Annotated[int | None, given("the most samples at one n (default: 4000)")],
+    draws: Annotated[
+        int | None, given("the most samples at one n (default: 4000, or 64 where the class cannot be listed)")
+    ],
     n_jobs: Annotated[int, jobs("climbs at a time", -1)],
     confidence: _Confidence,
     seed: Seed,
@@ -344,7 +346,7 @@ def sample_complexity(
         setting=setting,
         starts=climbs["starts"],
         moves=climbs["moves"],
-        draws=climbs["draws"],
+        draws=draws,
         confidence=confidence,
         seed=seed,
         n_jobs=n_jobs,

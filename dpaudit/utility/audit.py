@@ -55,6 +55,8 @@ CHUNK = 64
 FIXED_CHUNK = 1024
 # Chunks are dealt in at least this many parts, if there are enough of them: progress is reported after each part.
 DEALS = 16
+# What counts of a sample may sum to, far below the range of int64.
+MOST_EXAMPLES = 2**62
 
 
 # A root seed and the address of a stream below it.
@@ -188,7 +190,7 @@ def audit_utility(
         beta=float(beta),
         n=size,
         setting=setting,
-        concept=name,
+        concept=name if of_class else f"{name}, not known to be of the class",
         distribution=law.name or "unnamed",
         confidence=float(confidence),
         seed=seed,
@@ -205,7 +207,7 @@ def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
             text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
             raise InputError(text, names=("n",), id=learner.id)
         n = claim.sample_size
-    return read_integer("n", n)
+    return read_integer("n", n, most=MOST_EXAMPLES)
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:

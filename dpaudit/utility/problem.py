@@ -24,7 +24,7 @@ from dpaudit.contract import (
     Sample,
     Solves,
 )
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, blamed
 from dpaudit.utility.hard_cases import HardCase
 from dpaudit.utility.interval import size_of
 
@@ -175,7 +175,8 @@ def exceeds(error: float, alpha: float) -> bool:
 
 def labels_of(hypothesis: Hypothesis, points: Points) -> NDArray[np.uint8]:
     """Return the labels of the points, after checking that there is one in {0, 1} for each."""
-    labels = np.asarray(hypothesis.predict(points))
+    with blamed(f"predict of a {type(hypothesis).__name__}"):
+        labels = np.asarray(hypothesis.predict(points))
     if labels.shape != (len(points),) or not np.isin(labels, (0, 1)).all():
         raise InputError(
             f"predict of {hypothesis!r} must return {len(points)} labels in {{0, 1}}, "

@@ -21,7 +21,7 @@ from dpaudit.results import remembering
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import read_setting, stated_claim
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, WorstCase
-from dpaudit.utility.interval import is_vacuous, verdict
+from dpaudit.utility.interval import is_vacuous, size_of, verdict
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.search import RATIO, Proposal, WorstCaseSearch
 from dpaudit.utility.worst_case import Bracket, ProvedSize, first_size, known_size
@@ -34,6 +34,9 @@ MOVES = 100
 BEYOND = 2
 # Samples between two looks at a test.
 BATCH = 250
+# The most samples that decide at one n; fewer where a class cannot be listed: 64 without a failure show less than 0.1.
+DRAWS = 4000
+FEW_DRAWS = 64
 # The step that is missing where a learner has no bound on its worst case.
 UNKNOWN = "that some n below the theorem's suffices on every concept and distribution, or that one fails more often"
 # Counts of samples are 64-bit integers.
@@ -49,7 +52,7 @@ def sample_complexity(
     setting: str | None = None,
     starts: int = 3,
     moves: int = MOVES,
-    draws: int = 4000,
+    draws: int | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     n_jobs: int = 1,
@@ -77,8 +80,9 @@ def sample_complexity(
         From how many of the best proposals to climb.
     moves : int
         Moves of each climb.
-    draws : int
-        The most samples that decide at one n.
+    draws : int, optional
+        The most samples that decide at one n: by default 4,000, or 64 where the class cannot be listed, so that each
+        is a run of a large problem. With fewer the ends are further apart, and as certain.
     confidence : float
         The probability that `lower` and `suffices` are both right.
     seed : int
@@ -110,12 +114,15 @@ def sample_complexity(
     read_number("confidence", confidence, 0, 1)
     starts = read_integer("starts", starts)
     moves = read_integer("moves", moves, 0)
-    draws = read_integer("draws", draws)
+    if draws is not None:
+        draws = read_integer("draws", draws)
     seed = check_seed(seed)
     check_jobs(n_jobs)
     if setting is not None:
         setting = read_setting(learner, setting)
     claim = claimed(learner, alpha, beta, setting)
+    if draws is None:
+        draws = DRAWS if size_of(learner.concepts) is not None else FEW_DRAWS
     known = known_size(learner, alpha, beta, claim)
     if known is not None and known.bracket.upper == known.bracket.lower + 1:
         candidates = 0
@@ -291,8 +298,9 @@ class Decider:
         # The levels of all tests sum to the error: 1/(1 2) + 1/(2 3) + ... = 1.
         self.tests += 1
         test = MeanTest(self.beta, self._error / (self.tests * (self.tests + 1)))
-        for batch in range(math.ceil(self._draws / BATCH)):
-            values = failure.draws(n, generator(self._seed, "n*", "decide", self.tests, batch), BATCH)
+        size = min(BATCH, self._draws)
+        for batch in range(math.ceil(self._draws / size)):
+            values = failure.draws(n, generator(self._seed, "n*", "decide", self.tests, batch), size)
             if test.take(values):
                 break
         return test.answer

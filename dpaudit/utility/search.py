@@ -39,6 +39,8 @@ DRAWS = 60
 VECTORS = 2 * DRAWS
 # Fresh samples on which the best are put in order.
 CHECKS = 150
+# In the place of the first for a class that cannot be numbered, where each is a run of a large problem.
+FEW_DRAWS = 16
 # The number of the best that are put in order.
 KEPT = 3
 # A proposal that suffices at this share of the best size so far is left.
@@ -103,19 +105,22 @@ class WorstCaseSearch:
 
     def best(self, starts: int, moves: int, report: Advance | None, n_jobs: int = 1) -> list[Proposal]:
         """Return the best proposals, and what climbing from them, `n_jobs` at a time, found: the hardest first."""
+        # A climb changes the concept by its number, and measures rivals.
+        numbered = size_of(self._learner.concepts) is not None
+        draws = DRAWS if numbered else FEW_DRAWS
         # A proposal that is clearly weaker than the record so far is not measured exactly.
         raced: list[Proposal] = []
         for case in proposals(self._learner, self._alpha, self._setting):
             record = max((one.n for one in raced), default=0)
-            raced.append(Proposal(case, self._least(case, "race", DRAWS, math.floor(WEAK * record))))
+            raced.append(Proposal(case, self._least(case, "race", draws, math.floor(WEAK * record))))
         raced = _hardest(_distinct(raced))
         # Climbs are made in the setting "realizable" alone.
         climbed = []
-        # A climb changes the concept by its number, and measures rivals.
-        numbered = size_of(self._learner.concepts) is not None
         if numbered and self._setting not in ("agnostic", *FIXED_SETTINGS):
             climbed = self._all_climbed(raced[:starts], moves, report, n_jobs)
         leading = _distinct(_hardest([*raced[:starts], *climbed]))[:KEPT]
+        if not numbered:
+            return leading
         # The sizes found so far are optimistic, as the cases were selected by them: these samples are fresh.
         return _hardest([Proposal(one.case, self._least(one.case, "check", CHECKS)) for one in leading])
 

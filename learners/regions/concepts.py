@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from operator import and_, or_
 from typing import Any, ClassVar
 
+import numpy as np
+
 from dpaudit.contract import Distribution, Hypothesis, InputError
 
-from ..arrays import Exact, Labels
+from ..arrays import Exact, Integers, Labels
 from ..domains import Grid, grid_rows
 from ..finite.counting import Numbered
 from ..parameters import Built, check_integer
-from .families import Family, Region, Regions, family_of, halfplane_family, masks_of, triangle_family
+from .families import (
+    Family,
+    Region,
+    Regions,
+    family_of,
+    halfplane_count,
+    halfplane_family,
+    halfplane_masks,
+    masks_of,
+    triangle_family,
+)
 from .shapes import Halfplane, Intersection, Union, triangle
 from .snapping import LISTED_SIDE
 from .targets import TWO, edge_targets, regular_polygon
@@ -24,10 +36,13 @@ from .targets import TWO, edge_targets, regular_polygon
 LISTED_TRIANGLES = 3
 # The most pairs of labellings that are joined to list a class.
 MAX_JOINS = 2**22
+# The masks below this are marked in a table.
+TABLE = 2**26
 
 def halfplanes(side: int) -> Regions:
     """Return the halfplanes with Lebesgue measure on their dual points, in [-2 d^2, 2 d^2]^2."""
-    return _with_dual_points(side, halfplane_family, LISTED_SIDE, lambda parts: Halfplane(*parts[0]), 1)
+    made = _with_dual_points(side, halfplane_family, LISTED_SIDE, lambda parts: Halfplane(*parts[0]), 1)
+    return replace(made, count=partial(halfplane_count, side), masks=partial(halfplane_masks, side))
 
 
 class Listed(Numbered):
@@ -61,6 +76,9 @@ class Halfplanes(Listed):
 
     side: int
 
+    vc_dimension: ClassVar[int] = 3
+    """Radon's theorem; three corners of the grid are shattered."""
+
     _regions = Built(halfplanes)
 
     def __post_init__(self) -> None:
@@ -85,17 +103,17 @@ class Halfplanes(Listed):
 @lru_cache(maxsize=32)
 def _joined(members: Callable[[int], Regions], side: int, k: int, united: bool) -> Family:
     """Return the labellings that joining at most k members gives; the regions of each are those of its members."""
+    counted = members(side).count
+    if counted is not None and k > 1:
+        # Refused before the members are listed.
+        _check_joins(counted(), counted())
     family = members(side).listing()
     join = or_ if united else and_
     base = masks_of(family.labels)
     found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
     newest = found
     for _ in range(k - 1):
-        if len(newest) * len(base) > MAX_JOINS:
-            raise InputError(
-                f"side and k allow too many polygons to list: joining {len(newest)} with {len(base)} labellings, "
-                f"more than {MAX_JOINS} pairs"
-            )
+        _check_joins(len(newest), len(base))
         # Labellings that one more member makes and fewer do not.
         following: dict[int, tuple[int, ...]] = {}
         for mask, makers in newest.items():
@@ -111,13 +129,61 @@ def _joined(members: Callable[[int], Regions], side: int, k: int, united: bool) 
     return family_of(regions, family.labels.shape[1])
 
 
+@lru_cache(maxsize=32)
+def _joined_count(members: Callable[[int], Regions], side: int, k: int, united: bool) -> int:
+    """Return the size of `_joined`, from the labellings as integers alone where these fit."""
+    regions = members(side)
+    if regions.count is None or regions.masks is None:
+        return len(_joined(members, side, k, united))
+    # Also where members are too many to be listed.
+    size = regions.count()
+    if k == 1:
+        return size
+    _check_joins(size, size)
+    base = regions.masks()
+    join = np.bitwise_or if united else np.bitwise_and
+    # Each two members once, then each new labelling with all of them.
+    joined = np.concatenate([join(base[i:], mask) for i, mask in enumerate(base)])
+    known = base
+    for left in range(k - 2, -1, -1):
+        newest = np.setdiff1d(_distinct(joined), known, assume_unique=True)
+        if not len(newest):
+            break
+        known = np.concatenate([known, newest])
+        if left:
+            _check_joins(len(newest), size)
+            joined = join.outer(newest, base).ravel()
+    return len(known)
+
+
+def _distinct(masks: Integers) -> Integers:
+    """Return the distinct masks, increasing."""
+    most = int(masks.max())
+    if most >= TABLE:
+        return np.unique(masks)
+    # A table of all masks takes less time than sorting millions of them.
+    seen = np.zeros(most + 1, dtype=np.bool_)
+    seen[masks] = True
+    return np.flatnonzero(seen)
+
+
+def _check_joins(newest: int, members: int) -> None:
+    if newest * members > MAX_JOINS:
+        raise InputError(
+            f"side and k allow too many polygons to list: joining {newest} with {members} labellings, "
+            f"more than {MAX_JOINS} pairs"
+        )
+
+
 def joins(members: Callable[[int], Regions], *, united: bool) -> Callable[[int, int], Regions]:
     """Return what makes the regions of a side and k: intersections, or unions, of at most k members."""
 
     def made(side: int, k: int) -> Regions:
         member = members(side).region
         kind = Union if united else Intersection
-        return Regions(side, partial(_joined, members, side, k, united), lambda parts: kind(tuple(map(member, parts))))
+        listing = partial(_joined, members, side, k, united)
+        count = partial(_joined_count, members, side, k, united)
+        return Regions(side, listing, lambda parts: kind(tuple(map(member, parts))), count=count)
 
     return made
 

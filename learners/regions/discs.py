@@ -226,6 +226,11 @@ class Discs(Listed):
 
     _regions = Built(discs)
 
+    @property
+    def vc_dimension(self) -> int:
+        """4: halfspaces of space, and four points that are not on a circle; 3 on the square, whose corners are."""
+        return 3 if self.side == 1 else 4
+
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, MAX_DISC_SIDE, BEYOND)
 

@@ -17,7 +17,9 @@ import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError
 
-from ..arrays import Bools, Exact, Floats, Labels
+from ..arrays import Bools, Exact, Floats, Integers, Labels
+from ..domains import Grid
+from ..geometry.sign_counts import count_sign_patterns
 from ..parameters import check_integer
 from .snapping import check_regions, full_grid
 
@@ -63,7 +65,8 @@ class Regions:
     """The regions of a grid that a learner selects among, with their measure.
 
     `listing` lists the regions; learners take their numbers as outputs where they are few enough to be `listed`.
-    `count` returns their number without a list, where there is such a way.
+    `count` returns their number without a list, and `masks` their labellings as increasing integers, where there is
+    such a way.
     `region` returns the one that a family lists as these halfplanes, or halfspaces; `drawn` the one that an output
     stands for where they are not listed, by default `region` of as many `halfplanes`. `measures` and `labellings`
     return V and D; by default both are ln N, for N listed regions of equal measure.
@@ -78,20 +81,25 @@ class Regions:
     halfplanes: int = 0
     drawn: Callable[[Any], Hypothesis] | None = None
     count: Callable[[], int] | None = None
+    masks: Callable[[], Integers] | None = None
 
     @property
     def size(self) -> int:
         """The number of listed regions; `InputError` where they are not listed."""
         if self.count is None:
             return len(self.family)
+        self._check_listed()
         return self.count()
 
     @property
     def family(self) -> Family:
         """The listed regions; `InputError` where they are not listed."""
+        self._check_listed()
+        return self.listing()
+
+    def _check_listed(self) -> None:
         if not self.listed:
             raise InputError(f"side must be small enough to list the regions, got {self.side}; run has no such limit")
-        return self.listing()
 
     @property
     def log_behaviours(self) -> float:
@@ -156,6 +164,34 @@ def masks_of(labels: Labels) -> list[int]:
 def labels_of(masks: Iterable[int], width: int) -> Labels:
     """Return the labellings (size, width) with these masks."""
     return np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in masks], dtype=np.uint8)
+
+
+@lru_cache(maxsize=16)
+def halfplane_count(side: int) -> int:
+    """Return the size of `halfplane_family`, without a list: the labellings by functionals of (x, y, 1)."""
+    return count_sign_patterns(np.insert(Grid(side, 2).points(), 2, 1, axis=1))
+
+
+def halfplane_masks(side: int) -> Integers:
+    """Return the labellings of {0 .. side}^2 by halfplanes as masks, increasing; side at most 6.
+
+    But for the constants, each cuts the order of the points across a primitive vector e, and along e among equals,
+    between two points P and P + e; see `halfspaces.plane_dichotomies`.
+    """
+    points = Grid(side, 2).points()
+    bits = 1 << np.arange(len(points) - 1, -1, -1)
+    whole = int(bits.sum())
+    a, b = np.meshgrid(np.arange(side + 1), np.arange(-side, side + 1), indexing="ij")
+    kept = (np.gcd(a, b) == 1) & ((a > 0) | (b > 0))
+    found = [np.array([0, whole])]
+    for e in np.stack([a[kept], b[kept]], axis=1):
+        height = points @ np.array([-e[1], e[0]])
+        order = np.lexsort((points @ e, height))
+        # Neighbours of the same height differ by e, as all points of the line between two of the grid are in it.
+        cuts = np.flatnonzero(np.diff(height[order]) == 0)
+        masks = np.cumsum(bits[order])[cuts]
+        found += [masks, whole - masks]
+    return np.unique(np.concatenate(found))
 
 
 @lru_cache(maxsize=8)

@@ -118,6 +118,12 @@ class Polynomials(Listed):
     def __post_init__(self) -> None:
         check_polynomials(self.side, self.degree)
 
+    @property
+    def vc_dimension(self) -> int:
+        """The number of monomials x^i y^j of that degree with i and j up to the side, which are independent there."""
+        degrees = range(min(self.degree, self.side) + 1)
+        return sum(i + j <= self.degree for i in degrees for j in degrees)
+
     _regions = Built(polynomials)
 
 

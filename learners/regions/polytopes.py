@@ -67,13 +67,18 @@ def simplex_family(side: int) -> Family:
     return family_of(joined(pairs, pairs), (side + 1) ** DIMENSION)
 
 
+def halfspace_masks(side: int) -> Integers:
+    """Return the labellings of the grid by halfspaces as increasing integers; side 1 or 2."""
+    labels, _ = sign_patterns(np.insert(Grid(side, DIMENSION).points(), DIMENSION, 1, axis=1))
+    return np.sort(labels @ (1 << np.arange(labels.shape[1] - 1, -1, -1)))
+
+
 @lru_cache(maxsize=16)
 def simplex_count(side: int) -> int:
     """Return the size of `simplex_family`, without the measures and the halfspaces of its labellings."""
     if side > SIMPLEX_SIDE:
         raise InputError(f"side must be at most {SIMPLEX_SIDE} to list the labellings by simplices, got {side}")
-    labels, _ = sign_patterns(np.insert(Grid(side, DIMENSION).points(), DIMENSION, 1, axis=1))
-    halfspaces = labels @ (1 << np.arange(labels.shape[1]))
+    halfspaces = halfspace_masks(side)
     pairs = np.unique(halfspaces[:, None] & halfspaces)
     return len(np.unique(pairs[:, None] & pairs))
 
@@ -87,7 +92,8 @@ def halfspaces(side: int) -> Regions:
     """Return the halfspaces, with equal measure."""
     listing = partial(halfspace_family, side)
     count = partial(halfspace_count, side, DIMENSION)
-    return Regions(side, listing, lambda parts: polytope(parts).halfplanes[0], count=count)
+    masks = partial(halfspace_masks, side)
+    return Regions(side, listing, lambda parts: polytope(parts).halfplanes[0], count=count, masks=masks)
 
 
 def simplices(side: int) -> Regions:

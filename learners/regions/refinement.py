@@ -82,7 +82,7 @@ class PieceTree(ABC, Generic[S, B]):
     numbers: ClassVar[int]
     """The number of uniform numbers that a point of a piece takes."""
     spread: ClassVar[int]
-    """The ratio of two measures of pieces is below side^spread, but for a factor of 2^64."""
+    """More than the bits for each bit of the side that ratios of measures span, 7 in the plane and 18 in space."""
 
     def __init__(self, points: Sequence[tuple[int, int]], side: int, whole: S, places: int) -> None:
         self.points = list(points)

@@ -24,12 +24,15 @@ from dpaudit_learners.conjunctions.concepts import (
     ShortDisjunctions,
 )
 from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace
-from dpaudit_learners.halfspaces.concepts import Halfspaces
+from dpaudit_learners.conjunctions.set_cover import SetCoverConjunction
+from dpaudit_learners.halfspaces.concepts import Halfspace, Halfspaces
 from dpaudit_learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from dpaudit_learners.interior_points.interior_point import InteriorPointRecConcave
 from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
+from dpaudit_learners.parities.amplified import ParityAmplified
 from dpaudit_learners.parities.concepts import Parities
 from dpaudit_learners.regions.concepts import ConvexPolygons, Halfplanes, PolygonUnions, Triangles
+from dpaudit_learners.regions.discs import DiscUnion, DiscUnions
 from dpaudit_learners.regions.halfplane_select import HalfplaneSelect
 from dpaudit_learners.regions.region_cover import ConvexPolygon
 from dpaudit_learners.regions.shapes import Halfplane, Intersection
@@ -40,6 +43,8 @@ LARGE = [
     ConvexPolygons(2**64, 4),
     PolygonUnions(1000, 1),
     PolygonUnions(1000, 5),
+    DiscUnions(100, 2),
+    DiscUnions(11, 1),
     Halfspaces(10**4, 2),
     Halfspaces(100, 3),
     Conjunctions(60),
@@ -224,3 +229,43 @@ def test_a_sample_of_a_million_million_examples_costs_no_more() -> None:
         learner, case.concept, case.distribution, alpha=0.1, beta=0.1, n=10**12, trials=2, confidence=0.9
     )
     assert finding.failures == 0
+
+
+@pytest.mark.parametrize("learner", [
+    HalfplaneSelect(2**64, 1.0), SetCoverConjunction(30, 5, 1.0, 1e-6, 0.05, 0.05),
+    DiscUnion(100, 1, 1.0, 1e-6, 0.05, 0.05), ParityAmplified(63, 1.0, 0.05),
+], ids=lambda one: one.id)  # fmt: skip
+def test_bad_input_is_told_with_the_number_that_stands_in_the_way(learner: Any) -> None:
+    target, law, _ = learner.concepts.hard_targets(0.1)[-1]
+    case = {"concept": target, "distribution": law, "alpha": 0.1, "beta": 0.1, "trials": 2}
+    # As large a sample as counts can hold is run like any other.
+    assert audit_utility(learner, **case, n=10**12).n == 10**12
+    for name, value, words in (
+        ("n", 0, "n must be an integer >= 1 and <= 4611686018427387904, got 0"),
+        ("n", 10**19, "n must be an integer >= 1 and <= 4611686018427387904, got 10000000000000000000"),
+        ("alpha", 0, r"alpha must be in \(0, 1\), got 0"),
+        ("alpha", 1, r"alpha must be in \(0, 1\), got 1"),
+        ("beta", 0, r"beta must be in \(0, 1\), got 0"),
+        ("beta", 1, r"beta must be in \(0, 1\), got 1"),
+        ("concept", 3.5, "concept must be a code of the learner's concepts or a hypothesis"),
+        ("distribution", Distribution(np.full((1, law.points.shape[1]), -1), np.ones(1)), "live on the domain"),
+        ("distribution", Distribution(np.zeros((1, 1), dtype=int), np.ones(1)), "coordinate"),
+    ):
+        with pytest.raises(InputError, match=words):
+            audit_utility(learner, **{**case, name: value})
+    for name in ("alpha", "beta"):
+        assert audit_utility(learner, **{**case, name: 0.5}).verdict in ("undecided", "vacuous")
+
+
+def test_a_target_outside_the_class_is_told() -> None:
+    learner = SetCoverConjunction(30, 5, 1.0, 1e-6, 0.05, 0.05)
+    _, law, _ = learner.concepts.hard_targets(0.1)[0]
+    long = Conjunction(30, sum(1 << 2 * i for i in range(9)))
+    finding = audit_utility(learner, long, law, alpha=0.1, beta=0.1, n=10**6, trials=2)
+    assert finding.claim_id == ""
+    assert finding.concept.endswith("not known to be of the class")
+    few = Distribution(np.array([[0, 1], [1, 0], [1, 1]]), np.ones(3) / 3)
+    with pytest.raises(InputError, match=r"the nearest concept errs with probability 0\.333"):
+        audit_utility(SetCoverConjunction(2, 1, 1.0, 1e-6, 0.05, 0.05), Conjunction(2, 5), few, alpha=0.1, beta=0.1)
+    with pytest.raises(InputError, match="predict of a Halfspace raised"):
+        audit_utility(learner, Halfspace((1,), 0), law, alpha=0.1, beta=0.1, n=10, trials=2)

@@ -11,7 +11,7 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit_learners.conjunctions.concepts import Conjunctions, Disjunction, ShortConjunctions, ShortDisjunctions
-from dpaudit_learners.domains import Cube, Interval
+from dpaudit_learners.domains import Cube, Grid, Interval
 from dpaudit_learners.finite.consistent import (
     lower_sample_size,
     sauer_power_bound,
@@ -20,6 +20,9 @@ from dpaudit_learners.finite.consistent import (
 )
 from dpaudit_learners.parities.concepts import Parities
 from dpaudit_learners.points.concepts import Intervals, Points, Thresholds
+from dpaudit_learners.regions.concepts import Halfplanes
+from dpaudit_learners.regions.discs import Discs
+from dpaudit_learners.regions.polynomials import Polynomials
 
 CLASSES: list[tuple[Any, Any]] = [
     (Points(6), Interval(6)),
@@ -27,6 +30,8 @@ CLASSES: list[tuple[Any, Any]] = [
     (Intervals(6), Interval(6)),
     *[(Parities(d), Cube(d)) for d in (1, 2, 3, 4, 5)],
     *[(Conjunctions(d), Cube(d)) for d in (1, 2, 3, 4)],
+    *[(kind(side), Grid(side, 2)) for kind in (Halfplanes, Discs) for side in (1, 2)],
+    *[(Polynomials(side, degree), Grid(side, 2)) for side, degree in ((1, 1), (1, 2), (1, 3), (2, 2))],
     *[(ShortConjunctions(d, k), Cube(d)) for d, k in ((1, 1), (3, 1), (3, 2), (4, 1), (4, 2))],
 ]
 

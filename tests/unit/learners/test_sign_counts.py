@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from dpaudit.contract import InputError
 from dpaudit.registry import get_learner
 from dpaudit_learners.domains import Grid
 from dpaudit_learners.geometry.sign_counts import count_sign_patterns
 from dpaudit_learners.halfspaces.concepts import grid_halfspaces, halfspace_count
+from dpaudit_learners.regions import polytopes
+from dpaudit_learners.regions.concepts import ConvexPolygons, PolygonUnions
 from dpaudit_learners.regions.discs import disc_count, disc_family
+from dpaudit_learners.regions.families import halfplane_count, halfplane_family, halfplane_masks, masks_of
 from dpaudit_learners.regions.polynomials import polynomial_count, polynomial_family, powers, sign_patterns
-from dpaudit_learners.regions.polytopes import simplex_count, simplex_family
+from dpaudit_learners.regions.polytopes import Polytopes, SimplexUnions, simplex_count, simplex_family
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 5])
@@ -63,6 +69,30 @@ def test_discs() -> None:
 def test_halfspaces(dimension: int, sides: int) -> None:
     for side in range(1, sides + 1):
         assert halfspace_count(side, dimension) == len(grid_halfspaces(side, dimension)[0])
+
+
+@pytest.mark.parametrize("concepts", [
+    *(ConvexPolygons(side, k) for side in (1, 2, 3) for k in (1, 2, 3, 4)), ConvexPolygons(8, 1),
+    *(Polytopes(1, k) for k in (1, 2, 3, 4, 5)), PolygonUnions(1, 2), PolygonUnions(2, 2), SimplexUnions(1, 2),
+], ids=str)  # fmt: skip
+def test_intersections_and_unions_of_members(concepts: Any) -> None:
+    assert concepts.size == len(concepts._regions.family)
+
+
+def test_joins_that_are_too_many_are_refused_before_members_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polytopes, "grid_halfspaces", None)
+    for _ in range(2):
+        with pytest.raises(InputError, match="joining 2702 with 2702 labellings"):
+            _ = Polytopes(2, 2).size
+        with pytest.raises(InputError, match="joining 2702 with 2702 labellings"):
+            Polytopes(2, 2).evaluate(np.zeros((1, 3), dtype=int))
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 4, 5])
+def test_halfplanes(side: int) -> None:
+    masks = halfplane_masks(side).tolist()
+    assert masks == masks_of(halfplane_family(side).labels)
+    assert halfplane_count(side) == len(masks)
 
 
 def test_simplices() -> None:
