@@ -189,7 +189,10 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
     A control inherits what its honest base offers, and is not it. Where a learner has no such case at its parameters,
     cases are searched for.
     """
-    if not isinstance(learner, HasHardFailure) or isinstance(learner, HasFault) or claim.setting != "realizable":
+    if not isinstance(learner, HasHardFailure) or isinstance(learner, HasFault):
+        return None
+    # In the setting of a problem that is solved or not the case is a sample.
+    if claim.setting not in ("realizable", "solution"):
         return None
     try:
         learner.hard_failure(alpha, claim.sample_size)

@@ -225,7 +225,9 @@ def _least_squares(x: Floats, y: Floats, confidence: float) -> Slope:
     from scipy.stats import linregress, t
 
     line = linregress(x, y)
-    reach = float(t.isf((1 - confidence) / 2, len(x) - 2) * line.stderr)
+    # The error of a level line is 0/0, and 0.
+    stderr = 0.0 if np.ptp(y) == 0 else float(line.stderr)
+    reach = float(t.isf((1 - confidence) / 2, len(x) - 2)) * stderr
     value = float(line.slope)
     return Slope(value=value, lower=value - reach, upper=value + reach, method="least squares")
 

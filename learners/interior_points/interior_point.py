@@ -22,12 +22,16 @@ from ..finite.counting import SOLUTION, ClassLearner, as_codes, solution_utility
 from ..mechanisms.composition import Cost
 from ..mechanisms.log_laws import check_size
 from ..mechanisms.rec_concave import RecConcave
-from ..mechanisms.steps import Steps, interior_scores, multiset
+from ..mechanisms.steps import Multiset, Steps, interior_scores, multiset
 from ..mechanisms.tree_log import TreeLog
 from ..parameters import Built, check_choice, check_integer, check_law, check_parameters, check_probability, check_run
 from ..points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
+# No sampler lists the domain, so that towers of log* are within reach; beyond, integers of 8 kB get slow.
+LARGEST = 2 ** (2**16)
+# Of RecConcave's failure rate: widths that have at most this probability together count as failures.
+SKIPPED = 1e-6
 _WORST = (
     "two points of the data have the scores n - g and g at least, 0 < g <= n/2, and exp(g epsilon/2) + exp((n - g) "
     "epsilon/2) is least for g = n/2; all of the domain but two points is outside then"
@@ -144,7 +148,7 @@ class InteriorPoint(ClassLearner):
     utility = solution_utility
 
     def __post_init__(self) -> None:
-        check_parameters(self, domain_size=(2, 2**64))
+        check_parameters(self, domain_size=(2, LARGEST))
 
     def _solver(self, n: int) -> Solver:
         raise NotImplementedError("an interior point learner has a solver")
@@ -204,6 +208,25 @@ def _outside(points: int, log_inside: float) -> float:
     return 0.0
 
 
+NEIGHBOURS = "a sample of two neighbouring points in the middle of the domain, half of the examples each"
+
+
+def _neighbours(size: int, n: int) -> Multiset:
+    """Return the sample of these words."""
+    middle = size // 2
+    if n == 1:
+        return [middle], [1]
+    return [middle - 1, middle], [n - n // 2, n // 2]
+
+
+def _tree_samples(size: int, n: int) -> list[tuple[Multiset, str]]:
+    """Return the samples on which TreeLog's failure rate is computed, in words each."""
+    # As 6 = ..110 the point is neither the first nor the last leaf below a node, nor the last on the left, but for the
+    # nodes of one and of two leaves.
+    pile = min(6, size - 1)
+    return [(_neighbours(size, n), NEIGHBOURS), (([pile], [n]), f"a sample of the point {pile} alone")]
+
+
 @dataclass(frozen=True)
 class InteriorPointExponential(InteriorPoint):
     """Find an interior point by the exponential mechanism with the score q(x) = min(#{x_i <= x}, #{x_i >= x}). Pure.
@@ -216,7 +239,7 @@ class InteriorPointExponential(InteriorPoint):
     Parameters
     ----------
     domain_size : int
-        How many points there are, 2 .. 2^64. Codes are Python integers from 2^63 points on.
+        How many points there are, 2 .. 2^(2^16). Codes are Python integers from 2^63 points on.
     epsilon : float
         The privacy claim, > 0.
     """
@@ -289,7 +312,7 @@ class InteriorPointRecConcave(InteriorPoint):
     Parameters
     ----------
     domain_size : int
-        2 .. 2^64.
+        2 .. 2^(2^16).
     epsilon, delta : float
         The budget, epsilon > 0 and delta in (0, 1), divided over the calls.
     alpha : float
@@ -325,6 +348,15 @@ class InteriorPointRecConcave(InteriorPoint):
         """The fraction that the digits of alpha show, 1/10 for 0.1, so that scores have a small denominator."""
         return Fraction(repr(float(self.alpha)))
 
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the probability of a point that solves nothing on a sample, whatever alpha, and the sample in words.
+
+        It has two neighbouring points, with half of the examples each: all others have q = 0.
+        """
+        points, counts = _neighbours(self.domain_size, n)
+        scores = interior_scores(points, counts, self.domain_size)
+        return self._concave(n).outside(scores, points[0], points[-1], SKIPPED), NEIGHBOURS
+
     def _concave(self, n: int) -> RecConcave:
         return RecConcave.within(self.domain_size - 1, Fraction(n, 2), self._alpha, Fraction(self.epsilon), self.delta)
 
@@ -342,7 +374,7 @@ class InteriorPointTreeLog(InteriorPoint):
     Parameters
     ----------
     domain_size : int
-        2 .. 2^64.
+        2 .. 2^(2^16).
     epsilon, delta : float
         The budget, epsilon > 0 and delta in (0, 1), divided over the calls.
     beta : float
@@ -362,6 +394,23 @@ class InteriorPointTreeLog(InteriorPoint):
 
     def _solver(self, n: int) -> Solver:
         return self._tree(n)
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the probability of a point outside of the data on the worse of two samples, and that sample in words.
+
+        One has two neighbouring points, with half of the examples each; the other has all at the point 6, which the
+        last step offers only where the recursion finds its depth, up to one.
+
+        With fewer than 2 t + M examples there is no recursion and the exponential mechanism is used, which needs far
+        fewer. With a few more than these the recursion has next to no data: the rate jumps up at each such number, and
+        is given as the greatest at n examples or more.
+        """
+        sizes = [n, *(start + 1 for start in self._tree(n).starts if start >= n)]
+        samples = [sample for m in sizes for sample in _tree_samples(self.domain_size, m)]
+        return max((self._failure_on(data), words) for data, words in samples)
+
+    def _failure_on(self, data: Multiset) -> float:
+        return self._tree(sum(data[1])).outside(data, data[0][0], data[0][-1])
 
     def _tree(self, n: int) -> TreeLog:
         return TreeLog.within(self.domain_size, n, Fraction(self.epsilon), self.delta, self.beta)

@@ -36,6 +36,11 @@ ALPHA: dict[str, Any] = {"alpha": 0.2}
 BETA: dict[str, Any] = {"beta": 0.2}
 # In more than three dimensions, where the hard case of mixtures has a formula; its public points need small alpha.
 MIXTURE: dict[str, Any] = {"beta": 0.1, "side": 2**12}
+# Of problems that are solved or not alpha plays no part.
+SOLVED: dict[str, Any] = {"alpha": 0.5, "beta": 0.1, "epsilon": 1.0}
+OWN_BETA: dict[str, Any] = {"parameters": {"beta": 0.1}}
+THRESHOLDS: dict[str, Any] = {"alpha": 0.1, "beta": 0.1, "epsilon": 1.0, "parameters": {"beta": 0.05}}
+DELTAS = (1e-24, 1e-18, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2)
 # Over {0, 1, 2}^d; the learner's own beta, which is half of the one that is asked for, is set apart.
 BOXES: dict[str, Any] = {"alpha": 0.1, "beta": 0.1, "side": 2, "epsilon": 1.0, "parameters": {"beta": 0.05}}
 
@@ -217,7 +222,7 @@ _law(
     "STE-Conj2-law-d", "1",
     "The greedy learner of conjunctions needs O(log d) examples in the number d of variables, up to ln^2(n).",
     "Growth with log d, greedy conjunctions, d = 2^64 to 2^1000",
-    ("conjunction-greedy", "log2 dimension", VARIABLES, {**LEVELS, **ONE, "k": 1}), **GREEDY,
+    ("conjunction-greedy", "log2 dimension", VARIABLES, {**LEVELS, **ONE, "k": 3}), **GREEDY,
 )  # fmt: skip
 _law(
     "STE-Conj2-law-alpha-epsilon", "1",
@@ -263,4 +268,50 @@ _law(
     # Below d = 16 basic composition is the better one, at delta = 1e-6.
     ("box-interior-point", "dimension", (16, 20, 24, 32, 40, 48), {**BOXES, "delta": 1e-6}),
     formula="n of about d^1.5", **BY_BOXES,
+)  # fmt: skip
+
+LINE: dict[str, Any] = {"ratio": ".1f", "part": Part.OURS}
+
+_law(
+    "BMNS-Prop2.11-law-domain", "0",
+    "RecConcave, which is FindTukey on a line, needs examples by log*|X| alone of the size of the domain, up to "
+    "|X| = 2^(2^14).",
+    "Growth with ln|X|, FindTukey on a line, |X| = 2^8 to 2^(2^14)",
+    ("interior-point-rec-concave", "log2 domain_size", (8, 16, 24, 32, 64, 256, 1024, 4096, 2**14),
+     {**SOLVED, "delta": 1e-6}),
+    ratio=".0f", place="Proposition 2.11", formula="r >= 8^(log* T~) (12 log* T~/(alpha epsilon)) log(192 (log* T~)^2/"
+    "(beta delta))",
+)  # fmt: skip
+_law(
+    "OURS-Thr-law-domain", "1",
+    "Thresholds by an interior point of the exponential mechanism need O(ln|X|) examples.",
+    "Growth with ln|X|, thresholds, |X| = 2^8 to 2^(2^14)",
+    ("threshold-interior-point", "log2 domain_size", (8, 16, 32, 64, 256, 1024, 4096, 2**14), THRESHOLDS),
+    place="thresholds by interior points", slow=False, **LINE,
+)  # fmt: skip
+_law(
+    "OURS-Thr-law-log-star", "0",
+    "Thresholds by an interior point of RecConcave need a number of examples that grows with X by log*|X| alone: from "
+    "|X| = 2^(2^10) on their n* is a constant share of its promise. Below, it grows like ln|X| up to that share.",
+    "Growth with ln|X|, thresholds by RecConcave, |X| = 2^(2^10) to 2^6144",
+    ("threshold-interior-point", "log2 domain_size", (1024, 1536, 2048, 3072, 4096, 6144),
+     {**THRESHOLDS, "variant": "rec-concave", "delta": 1e-6}),
+    place="thresholds by interior points", **LINE,
+)  # fmt: skip
+_law(
+    "OURS-TreeLog-law-domain", "0",
+    "TreeLog needs a number of examples that grows with the domain X by log*|X| and, for its tests, like log log|X|.",
+    "Growth with log|X|, TreeLog, |X| = 2^8 to 2^4096",
+    ("interior-point-tree-log", "log2 domain_size", (8, 16, 32, 64, 128, 256, 1024, 4096),
+     {**SOLVED, "delta": 1e-6, **OWN_BETA}),
+    place="the interior point problem", **LINE,
+)  # fmt: skip
+_law(
+    "STE-Box2-law-delta", "1",
+    "An interior point of 2^64 points takes O(ln(1/delta)) examples by TreeLog, where the lecture has the square.",
+    "Growth with ln(1/δ), TreeLog, δ = 10⁻² to 10⁻²⁴",
+    ("interior-point-tree-log", "delta", DELTAS, {**SOLVED, "domain_size": 2**64, **OWN_BETA}),
+    ("interior-point-tree-log", "delta", DELTAS, {**SOLVED, "domain_size": 256, **OWN_BETA}),
+    place="boxes by interior points, m", ratio=".2f", slow=False,
+    formula="m of about (1/epsilon) log^2(1/delta) log*|D|",
 )  # fmt: skip
