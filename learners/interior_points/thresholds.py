@@ -59,7 +59,7 @@ class ThresholdInteriorPoint(ClassLearner):
     Parameters
     ----------
     domain_size : int
-        2 .. 2^(2^16) - 1.
+        2 .. 2^(2^14) - 1.
     epsilon : float
         > 0.
     beta : float
@@ -174,7 +174,8 @@ class ThresholdInteriorPoint(ClassLearner):
         The greater one, x = j, is negative and has a little more than alpha of the mass, below 1/2; the other one is
         positive. So c_j alone does not fail. The N negative examples, if fewer than m, are filled up with values at the
         far end, so that all of the upper half has the score m - N, against m + N of j. The numbers N are rounded up, by
-        2 % at most, and few examples are no better than the most that fail nearly always: the rate is a lower bound.
+        2 % at most, few examples are taken for the most that fail nearly always, and the positive ones are taken to be
+        m at least: the rate is a lower bound.
 
         `InputError` for the variant "tree-log", and for alpha from 1/2 on.
         """
@@ -194,11 +195,9 @@ class ThresholdInteriorPoint(ClassLearner):
         # From the most examples on; those of the last number, m, are m or more.
         for negative, chance in zip(reversed(grid), reversed(np.diff(below).tolist()), strict=True):
             if rate < SURE and chance > 0:
-                rate = max(rate, _missed(solver, self.domain_size, m, negative, min(m, n - negative)))
+                rate = max(rate, _missed(solver, self.domain_size, m, negative))
             failing += chance * rate
-        # Fewer examples than were looked at fail at least as often.
-        failing += float(below[0]) * rate
-        return failing, f"mass {mass:.6g} on the negative one of two neighbouring points, the rest on the positive one"
+        return failing, f"mass {mass:.6g} on the negative one of two neighbouring points, the rest on the positive one; a lower bound"
 
     def symmetries(self) -> list[Integers]:
         """Return the symmetries of thresholds, where the mechanism has them."""
@@ -208,16 +207,15 @@ class ThresholdInteriorPoint(ClassLearner):
 
 
 @lru_cache(maxsize=2**12)
-def _missed(
-    solver: ExponentialSolver | RecConcaveSolver, domain_size: int, m: int, negative: int, positive: int
-) -> float:
-    """Return the probability of another threshold than that between the points, on up to m examples of each."""
+def _missed(solver: ExponentialSolver | RecConcaveSolver, domain_size: int, m: int, negative: int) -> float:
+    """Return the probability of another threshold than that between the points, on m positive examples."""
     middle = domain_size // 2
-    counts = Counter({0: m - positive, middle: positive + negative, domain_size: m - negative})
+    counts = Counter({middle: m + negative, domain_size: m - negative})
     scores = interior_scores(*of_counter(counts), domain_size + 1)
     if isinstance(solver, ExponentialSolver):
         return scores.outside(solver.rate, middle, middle)
-    return solver.concave.outside(scores, middle, middle, SKIPPED)
+    # Widths that are left out count as failures.
+    return max(0.0, solver.concave.outside(scores, middle, middle, SKIPPED) - SKIPPED)
 
 
 def _grid(m: int) -> list[int]:

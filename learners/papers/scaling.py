@@ -285,8 +285,8 @@ _law(
 _law(
     "OURS-Thr-law-domain", "1",
     "Thresholds by an interior point of the exponential mechanism need O(ln|X|) examples.",
-    "Growth with ln|X|, thresholds, |X| = 2^8 to 2^(2^14)",
-    ("threshold-interior-point", "log2 domain_size", (8, 16, 32, 64, 256, 1024, 4096, 2**14), THRESHOLDS),
+    "Growth with ln|X|, thresholds, |X| = 2^8 to 2^16383",
+    ("threshold-interior-point", "log2 domain_size", (8, 16, 32, 64, 256, 1024, 4096, 2**14 - 1), THRESHOLDS),
     place="thresholds by interior points", slow=False, **LINE,
 )  # fmt: skip
 _law(

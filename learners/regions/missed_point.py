@@ -106,10 +106,13 @@ class MissedPoint:
         starts = np.arange(0, len(counts), step)
         blocks = np.add.reduceat(chances, starts)
         last = counts[np.minimum(starts + step, len(counts)) - 1]
+        return float(blocks @ self.missed(last))
+
+    def missed(self, numbers: Floats) -> Floats:
+        """Return for numbers m of examples at q the chance that no round covers q alone, on many at p and r."""
         values, weights = self._values()
-        odds = self._log_ratio + self.rate * np.clip((last[:, None] + values) / self.k, 0, last[:, None])
-        missed = (1 / (1 + np.exp(np.minimum(odds, 700.0)))) @ weights
-        return float(blocks @ missed**self.rounds)
+        odds = self._log_ratio + self.rate * np.clip((numbers[:, None] + values) / self.k, 0, numbers[:, None])
+        return np.asarray(((1 / (1 + np.exp(np.minimum(odds, 700.0)))) @ weights) ** self.rounds)
 
     @cached_property
     def _log_ratio(self) -> float:
