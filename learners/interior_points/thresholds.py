@@ -197,7 +197,8 @@ class ThresholdInteriorPoint(ClassLearner):
             if rate < SURE and chance > 0:
                 rate = max(rate, _missed(solver, self.domain_size, m, negative))
             failing += chance * rate
-        return failing, f"mass {mass:.6g} on the negative one of two neighbouring points, the rest on the positive one; a lower bound"
+        words = f"mass {mass:.6g} on the negative one of two neighbouring points, the rest on the positive one"
+        return failing, f"{words}; a lower bound for the failure rate"
 
     def symmetries(self) -> list[Integers]:
         """Return the symmetries of thresholds, where the mechanism has them."""

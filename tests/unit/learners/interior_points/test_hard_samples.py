@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_rates_fall_with_n(kind: type[InteriorPointRecConcave | InteriorPointTre
     given = (0.5,) if kind is InteriorPointRecConcave else (0.1,)
     learner = kind(2**64, 1.0, 1e-6, *given)
     rates = [learner.hard_failure(0.5, n)[0] for n in range(200, 5000, 150)]
-    assert all(later <= before + 1e-9 for before, later in zip(rates, rates[1:], strict=False))
+    assert all(later <= before + 1e-9 for before, later in pairwise(rates))
     assert rates[0] > 0.5
     assert rates[-1] < 0.01
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def test_the_rate_falls_with_n() -> None:
     learner = polygon(2**64, "paper", k=4, alpha=0.1)
     sizes = [*range(1, 100, 9), *range(360_000, 375_000, 500), 10**6, 10**8]
     rates = [learner.hard_failure(0.2, n)[0] for n in sizes]
-    assert all(later <= before + 1e-12 for before, later in zip(rates, rates[1:], strict=False))
+    assert all(later <= before + 1e-12 for before, later in pairwise(rates))
     assert rates[0] > 0.99
     assert rates[-1] < 1e-9
 
