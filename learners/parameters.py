@@ -48,6 +48,10 @@ class Built(Generic[T]):
             return self._kind(**given)
 
 
+# Longer integers are shown as powers of two.
+MOST_BITS = 2**10
+
+
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise `InputError` unless `value` is one of the choices."""
     if value not in choices:
@@ -61,8 +65,18 @@ def check_integer(name: str, value: object, low: int, high: int | None = None, b
         if high is None:
             allowed = f"an integer >= {low}"
         else:
-            allowed = f"an integer in [{low}, {high}]"
-        raise InputError(f"{name} must be {allowed}, got {value!r}{beyond and f': {beyond}'}")
+            allowed = f"an integer in [{low}, {_written(high)}]"
+        raise InputError(f"{name} must be {allowed}, got {_written(value)}{beyond and f': {beyond}'}")
+
+
+def _written(value: object) -> str:
+    """Return a value as it is shown; integers of thousands of digits, which Python does not write, as powers of two."""
+    if not isinstance(value, int) or value.bit_length() <= MOST_BITS:
+        return repr(value)
+    power = value.bit_length() - 1
+    if value == 1 << power:
+        return f"2^{power}"
+    return f"a number above 2^{power}"
 
 
 def check_positive(name: str, value: object) -> None:

@@ -369,7 +369,7 @@ def _scaling(
     shown: Shown,
 ) -> int:
     from dpaudit.utility.finding import ScalingFinding
-    from dpaudit.utility.scaling import law_of
+    from dpaudit.utility.scaling import POWER, law_of
 
     varied, _, values = along.partition("=")
     if not varied or not values:
@@ -377,11 +377,12 @@ def _scaling(
     entry = find_learners(shown.learners).get(id)
     given = read_parameters(parameter)
     numbers = [_value(word.strip()) for word in values.split(",")]
+    named = varied.removeprefix(POWER)
     # One value for it would contradict the series.
-    if varied in given:
-        raise InputError(f"-p must not give {varied}, which is varied")
+    if named in given:
+        raise InputError(f"-p must not give {named}, which is varied")
     # The series takes the place of the example's value.
-    example = {name: value for name, value in entry.instance.parameters.items() if name != varied}
+    example = {name: value for name, value in entry.instance.parameters.items() if name != named}
     note_taken(entry, {name: value for name, value in example.items() if name not in given})
     fixed = {**example, **given}
     levels = _levels(entry, {name: value for name, value in asked.items() if name != varied})

@@ -127,6 +127,7 @@ class Tools(Protocol):
         setting: str | None = None,
         moves: int = 100,
         parameters: Mapping[str, Parameter] | None = None,
+        shares: Mapping[str, float] | None = None,
         # These take any type here, as the other arguments of the function that is called are among them.
         **fixed: Any,
     ) -> Any:

@@ -28,6 +28,7 @@ def scaling_law(
     seed: int = 0,
     progress: Progress = False,
     parameters: Mapping[str, Parameter] | None = None,
+    shares: Mapping[str, float] | None = None,
     **fixed: Parameter,
 ) -> ScalingFinding:
     """Measure how a learner's sample complexity grows with a parameter, and compare it with its theorem.
@@ -44,7 +45,8 @@ def scaling_law(
         The learner.
     parameter : str
         A parameter of the learner, or "alpha" or "beta". x is its inverse for alpha, beta and epsilon, its logarithm
-        for domain_size, else its value.
+        for domain_size, that of its inverse for delta, else its value. Of "log2 " and a parameter the values are its
+        logarithms to the base 2, and x is the value: "log2 domain_size" goes to domains of 2^(2^14) points.
     values : sequence of number
         At least six, increasing.
     alpha, beta : float, optional
@@ -61,6 +63,9 @@ def scaling_law(
         As for `audit_privacy`; the unit is a value.
     parameters : mapping, optional
         Parameters of the learner that are called as one of these arguments, such as a `beta` of its own.
+    shares : mapping, optional
+        Of an `alpha` or a `beta` of the learner's own, the share of that which is asked for: {"alpha": 0.5} builds the
+        learner for half of alpha at every value.
     **fixed
         The learner's other parameters.
 
@@ -71,5 +76,5 @@ def scaling_law(
     """
     return law_of(
         learner_id, partial(get_learner, learner_id), parameter, values, {**fixed, **(parameters or {})}, alpha=alpha,
-        beta=beta, setting=setting, confidence=confidence, moves=moves, seed=seed, progress=progress,
+        beta=beta, setting=setting, confidence=confidence, moves=moves, seed=seed, progress=progress, shares=shares,
     )  # fmt: skip

@@ -270,7 +270,7 @@ class ScalingPoint(Frozen, frozen=True, kw_only=True):
     value : float
         The parameter.
     x : float
-        The abscissa of the law: the parameter, its inverse or its logarithm.
+        The abscissa of the law: the parameter, its inverse, its logarithm, or that of its inverse.
     lower, upper : int
         So many examples are too few, and so many suffice, on the worst case; `upper` is None if that was shown of none.
         Where `case` says that its failure rate is bounded from below, they may still be too few.

@@ -29,8 +29,11 @@ LEAST_VALUES = 6
 CLEAR = 0.1
 # Parameters in whose inverse the theorems grow.
 INVERSE = ("alpha", "beta", "epsilon")
-# Parameters in whose logarithm the theorems grow.
+# Parameters in whose logarithm the theorems grow, and in that of whose inverse.
 LOGARITHM = ("domain_size",)
+INVERSE_LOGARITHM = ("delta",)
+# Before the name of a parameter: the values are its logarithms to the base 2, as 2^(2^14) is no float.
+POWER = "log2 "
 # Brackets up to this long, on the logarithmic scale, are taken for their middles.
 NARROW = math.log(1.03)
 # Limits are looked for up to this distance from the estimate; beyond they are infinite for every purpose.
@@ -53,16 +56,21 @@ def law_of(
     moves: int = MOVES,
     seed: int = 0,
     progress: Progress = False,
+    shares: Mapping[str, float] | None = None,
 ) -> ScalingFinding:
     """Return the law of `dpaudit.pac.scaling_law` for learners that `build` makes of their parameters."""
     check_values(values)
     confidence = read_number("confidence", confidence, 0, 1)
     seed = check_seed(seed)
     moves = read_integer("moves", moves, 0)
+    shares = {} if shares is None else shares
+    for name in shares:
+        if name not in ("alpha", "beta"):
+            raise InputError.among("shares", name, ("alpha", "beta"))
     measured = []
     with followed(progress, len(values), "values") as report:
         for value in values:
-            levels, parameters = _settled(parameter, value, alpha, beta, fixed)
+            levels, parameters = _settled(parameter, value, alpha, beta, fixed, shares)
             measured.append(_measured(build(**parameters), parameter, value, levels, setting, moves, seed))
             if report is not None:
                 report(1)
@@ -85,7 +93,7 @@ def law_of(
         learner=learner_id,
         parameter=parameter,
         abscissa=_abscissa(parameter, values[0])[0],
-        fixed=dict(fixed),
+        fixed={**fixed, **{name: f"{share:g} of that asked for" for name, share in shares.items()}},
         alpha=alpha,
         beta=beta,
         setting=claim.setting,
@@ -109,7 +117,12 @@ def check_values(values: Sequence[float]) -> None:
 
 
 def _settled(
-    parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Parameter]
+    parameter: str,
+    value: float,
+    alpha: float | None,
+    beta: float | None,
+    fixed: Mapping[str, Parameter],
+    shares: Mapping[str, float],
 ) -> tuple[tuple[float, float], dict[str, Parameter]]:
     """Return alpha and beta, and the learner's parameters, at one value."""
     parameters = dict(fixed)
@@ -121,12 +134,16 @@ def _settled(
         if beta is not None:
             raise InputError.of("beta", beta, "left out where it is varied")
         beta = value
+    elif parameter.startswith(POWER):
+        parameters[parameter.removeprefix(POWER)] = 2 ** read_integer("values", value)
     else:
         parameters[parameter] = value
     if alpha is None:
         raise InputError.of("alpha", None, "given unless it is varied")
     if beta is None:
         raise InputError.of("beta", None, "given unless it is varied")
+    levels = {"alpha": float(alpha), "beta": float(beta)}
+    parameters |= {name: share * levels[name] for name, share in shares.items()}
     return (float(alpha), float(beta)), parameters
 
 
@@ -161,6 +178,8 @@ def _abscissa(parameter: str, value: float) -> tuple[str, float]:
         return f"1/{parameter}", 1 / value
     if parameter in LOGARITHM:
         return f"ln {parameter}", math.log(value)
+    if parameter in INVERSE_LOGARITHM:
+        return f"ln 1/{parameter}", -math.log(value)
     return parameter, float(value)
 
 
@@ -207,8 +226,13 @@ def _least_squares(x: Floats, y: Floats, confidence: float) -> Slope:
     from statsmodels.regression.linear_model import OLS
 
     line = OLS(y, np.column_stack([np.ones_like(x), x])).fit()
-    low, high = line.conf_int(alpha=1 - confidence)[1]
-    return Slope(value=float(line.params[1]), lower=float(low), upper=float(high), method="least squares")
+    value = float(line.params[1])
+    low = value
+    high = value
+    # The error of a level line is 0/0, and 0.
+    if np.ptp(y) > 0:
+        low, high = line.conf_int(alpha=1 - confidence)[1]
+    return Slope(value=value, lower=float(low), upper=float(high), method="least squares")
 
 
 def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:

@@ -44,11 +44,14 @@ from ..parameters import (
 )
 from .concepts import Conjunctions, ShortConjunctions, contradicted, decoded_mask
 from .greedy_counts import GreedyCounts, Rounds, missed_failure
+from .scattered import Scattered
 
 # The most rounds of the exact law, which takes seconds for them.
 LAW_ROUNDS = 10_000
 # The number of (run, example) cells that are held at a time.
 CELLS = 2**25
+# Up to so many variables the number 3^d + 1 of conjunctions is written out; beyond, 1 is nothing to it.
+COUNTED = 2**16
 
 
 @dataclass(frozen=True)
@@ -243,7 +246,10 @@ class ConjunctionGreedy(ClassLearner):
         return choice_supremum(self.domain, rounds, self.k, self.share(rounds), 0)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the rate of failure on a case of two points, and the case; see `conjunctions.greedy_counts`.
+        """Return the rate of failure on the worse of two cases, and the case.
+
+        One has two points (`conjunctions.greedy_counts`), the other has positive examples only
+        (`conjunctions.scattered`).
 
         Where J grows with n each round gets less of epsilon, and the rate jumps up; it is given as the greatest at n
         examples or more. That is the one at n or at the next jump: J >= 2 k, so from one jump to the next n grows more
@@ -254,8 +260,13 @@ class ConjunctionGreedy(ClassLearner):
             jump = n
         else:
             jump = math.ceil(math.exp(self.rounds_at(n) / (2 * self.k)))
-        (here, words), (following, _) = (missed_failure(self._hard_rounds(m), alpha, m) for m in (n, max(n, jump)))
-        return max(here, following), words
+        return max(self._failure_at(n, alpha), self._failure_at(max(n, jump), alpha))
+
+    def _failure_at(self, n: int, alpha: float) -> tuple[float, str]:
+        """Return the rate of failure with the rounds of n examples, and the case."""
+        rounds = self._hard_rounds(n)
+        scattered = Scattered(rounds.rounds, self.dimension, rounds.rate, rounds.idle, alpha)
+        return max(missed_failure(rounds, alpha, n), (scattered.failure(n), str(scattered)))
 
     def _hard_rounds(self, n: int) -> Rounds:
         rounds = self.rounds_at(n)
@@ -302,7 +313,10 @@ class ConjunctionGreedy(ClassLearner):
         else:
             each = math.log(2 * self.dimension + 1)
             # Answers are counted as sequences of choices or as conjunctions, whichever are fewer: H of the docstring.
-            most = math.log(Conjunctions(self.dimension).size)
+            if self.dimension <= COUNTED:
+                most = math.log(Conjunctions(self.dimension).size)
+            else:
+                most = self.dimension * math.log(3)
 
             def least(rounds: int) -> float:
                 return 8 / alpha * (math.log(2) + min(rounds * each, most) - math.log(beta))

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,11 +200,17 @@ class Rounds:
         sums = np.array([0.0, negative, positive, negative + positive])
         corners = np.append(self.k * sums - negative + self.offset, 0.0)
         cuts = np.unique(np.concatenate([np.linspace(-reach, reach, PANELS + 1), np.clip(corners, -reach, reach)]))
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        nodes, weights = _gauss_nodes()
         halves = np.diff(cuts)[:, None] / 2
         noise = ((cuts[:-1] + cuts[1:])[:, None] / 2 + halves * nodes).ravel()
         density = np.exp(-np.abs(noise) / self.scale) / (2 * self.scale)
         return negative + noise - self.offset, (halves * weights).ravel() * density
+
+
+@cache
+def _gauss_nodes() -> tuple[Floats, Floats]:
+    """Return the nodes and weights of a panel, which take longer to find than all else of a round."""
+    return np.polynomial.legendre.leggauss(NODES)
 
 
 def missed_failure(rounds: Rounds, alpha: float, n: int) -> tuple[float, str]:

@@ -18,6 +18,7 @@ from ..finite.worst_case import ABOVE
 from ..parameters import check_integer
 from .concepts import Conjunction, Conjunctions, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
 from .greedy_counts import GreedyCounts, Rounds, missed_failure
+from .scattered import Scattered
 
 # Samples with at most so many (point, literal) cells are run in batches, larger ones run by run.
 SMALL = 2**14
@@ -148,8 +149,14 @@ class SetCoverConjunction(LiteralCover):
     _covered_label: ClassVar[int] = 0
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the rate of failure on a case of two points, and the case; see `conjunctions.greedy_counts`."""
-        return missed_failure(Rounds(self.rounds, self.dimension, self.k, self._rate, 0, *self._noise_scale), alpha, n)
+        """Return the rate of failure on the worse of two cases, and the case.
+
+        One has two points (`conjunctions.greedy_counts`), the other has positive examples only
+        (`conjunctions.scattered`).
+        """
+        rounds = Rounds(self.rounds, self.dimension, self.k, self._rate, 0, *self._noise_scale)
+        scattered = Scattered(self.rounds, self.dimension, self._rate, 0, alpha)
+        return max(missed_failure(rounds, alpha, n), (scattered.failure(n), str(scattered)))
 
     def picture(self, sample: Sample, codes: Any, target: Any = None) -> Picture:
         """Return what a report draws: what Claim 3.4 gives away at these parameters; the sample plays no part."""

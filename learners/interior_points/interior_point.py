@@ -34,7 +34,7 @@ from ..mechanisms.composition import Cost
 from ..mechanisms.log_laws import check_size
 from ..mechanisms.rec_concave import BASE, RecConcave
 from ..mechanisms.selections import selections_failure
-from ..mechanisms.steps import Steps, interior_scores, multiset
+from ..mechanisms.steps import Multiset, Steps, interior_scores, multiset
 from ..mechanisms.tree_log import TreeLog
 from ..parameters import Built, check_choice, check_integer, check_law, check_parameters, check_probability, check_run
 from ..points.concepts import Threshold, Thresholds
@@ -44,6 +44,11 @@ VARIANTS = ("exponential", "rec-concave", "tree-log")
 # of the peak's height that the outer two keep.
 PEAK = (31, 36, 37, 40)
 BESIDE = 0.76
+# No sampler lists the domain, so that towers of log* are within reach; beyond, integers get slow. From 4,300 digits on,
+# 2^14284, Python does not write them, and no finding that quotes them is made.
+LARGEST = 2 ** (2**14)
+# Of RecConcave's failure rate: widths that have at most this probability together count as failures.
+SKIPPED = 1e-6
 _WORST = (
     "two points of the data have the scores n - g and g at least, 0 < g <= n/2, and exp(g epsilon/2) + exp((n - g) "
     "epsilon/2) is least for g = n/2; all of the domain but two points is outside then"
@@ -160,7 +165,7 @@ class InteriorPoint(ClassLearner):
     utility = solution_utility
 
     def __post_init__(self) -> None:
-        check_parameters(self, domain_size=(2, 2**64))
+        check_parameters(self, domain_size=(2, LARGEST))
 
     def _solver(self, n: int) -> Solver:
         raise NotImplementedError("an interior point learner has a solver")
@@ -220,6 +225,25 @@ def _outside(points: int, log_inside: float) -> float:
     return 0.0
 
 
+NEIGHBOURS = "a sample of two neighbouring points in the middle of the domain, half of the examples each"
+
+
+def _neighbours(size: int, n: int) -> Multiset:
+    """Return the sample of these words."""
+    middle = size // 2
+    if n == 1:
+        return [middle], [1]
+    return [middle - 1, middle], [n - n // 2, n // 2]
+
+
+def _tree_samples(size: int, n: int) -> list[tuple[Multiset, str]]:
+    """Return the samples on which TreeLog's failure rate is computed, in words each."""
+    # As 6 = ..110 the point is neither the first nor the last leaf below a node, nor the last on the left, but for the
+    # nodes of one and of two leaves.
+    pile = min(6, size - 1)
+    return [(_neighbours(size, n), NEIGHBOURS), (([pile], [n]), f"a sample of the point {pile} alone")]
+
+
 @dataclass(frozen=True)
 class InteriorPointExponential(InteriorPoint):
     """Find an interior point by the exponential mechanism with the score q(x) = min(#{x_i <= x}, #{x_i >= x}). Pure.
@@ -232,7 +256,7 @@ class InteriorPointExponential(InteriorPoint):
     Parameters
     ----------
     domain_size : int
-        How many points there are, 2 .. 2^64. Codes are Python integers from 2^63 points on.
+        How many points there are, 2 .. 2^(2^14). Codes are Python integers from 2^63 points on.
     epsilon : float
         The privacy claim, > 0.
     """
@@ -305,7 +329,7 @@ class InteriorPointRecConcave(InteriorPoint):
     Parameters
     ----------
     domain_size : int
-        2 .. 2^64.
+        2 .. 2^(2^14).
     epsilon, delta : float
         The budget, epsilon > 0 and delta in (0, 1), divided over the calls.
     alpha : float
@@ -365,6 +389,17 @@ class InteriorPointRecConcave(InteriorPoint):
         rate = float(self._concave(n).epsilon) / 2
         return selections_failure((self.domain_size,), rate, n, self._alpha / 2, strict=True)
 
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the probability of a point that solves nothing on a sample, whatever alpha, and the sample in words.
+
+        It has two neighbouring points, with half of the examples each: all others have q = 0.
+        """
+        points, counts = _neighbours(self.domain_size, n)
+        scores = interior_scores(points, counts, self.domain_size)
+        rate = self._concave(n).outside(scores, points[0], points[-1], SKIPPED)
+        # Widths that are left out have counted as failures.
+        return max(0.0, rate - SKIPPED), NEIGHBOURS
+
     def _concave(self, n: int) -> RecConcave:
         return RecConcave.within(self.domain_size - 1, Fraction(n, 2), self._alpha, Fraction(self.epsilon), self.delta)
 
@@ -382,7 +417,7 @@ class InteriorPointTreeLog(InteriorPoint):
     Parameters
     ----------
     domain_size : int
-        2 .. 2^64.
+        2 .. 2^(2^14).
     epsilon, delta : float
         The budget, epsilon > 0 and delta in (0, 1), divided over the calls.
     beta : float
@@ -403,6 +438,23 @@ class InteriorPointTreeLog(InteriorPoint):
     def _solver(self, n: int) -> Solver:
         return self._tree(n)
 
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the probability of a point outside of the data on the worse of two samples, and that sample in words.
+
+        One has two neighbouring points, with half of the examples each; the other has all at the point 6, which the
+        last step offers only where the recursion finds its depth, up to one.
+
+        With fewer than 2 t + M examples there is no recursion and the exponential mechanism is used, which needs far
+        fewer. With a few more than these the recursion has next to no data: the rate jumps up at each such number, and
+        is given as the greatest at n examples or more.
+        """
+        sizes = [n, *(start + 1 for start in self._tree(n).starts if start >= n)]
+        samples = [sample for m in sizes for sample in _tree_samples(self.domain_size, m)]
+        return max((self._failure_on(data), words) for data, words in samples)
+
+    def _failure_on(self, data: Multiset) -> float:
+        return self._tree(sum(data[1])).outside(data, data[0][0], data[0][-1])
+
     def _tree(self, n: int) -> TreeLog:
         return TreeLog.within(self.domain_size, n, Fraction(self.epsilon), self.delta, self.beta)
 
@@ -414,35 +466,6 @@ class InteriorPointTreeLog(InteriorPoint):
         if wanted < self.beta:
             raise InputError(f"beta must be at least {self.beta!r}, for which this learner is built; got {beta!r}")
         return self._tree(0).points_needed
-
-
-    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the greatest probability, at n examples or more, of missing a point that has all examples.
-
-        With at most B = 2 t + M examples TreeLog is the exponential mechanism. With B + r, r > 0, the path to the point
-        x is never left: step 4 finds the depth of x among height + 1 by the exponential mechanism on r equal values, so
-        that each wrong depth has probability 1/(exp(rate r) + height). At all depths but the last two x, whose bits
-        alternate and end with 0, is no end nor the middle of its subtree: those answers miss it. So the rate jumps up
-        at B + 1, where fewer examples suffice for the exponential mechanism: n* lies beyond the jump.
-
-        `InputError` where step 4 recurses further, or the domain has at most 16 points.
-        """
-        tree = self._tree(n)
-        inner = TreeLog.within(self.domain_size, 2**62, Fraction(self.epsilon), self.delta, self.beta).inner
-        if inner is None or inner.inner is not None:
-            raise InputError.of(
-                "domain_size", self.domain_size, "17 to 32,768, for a failure rate that is computed"
-            )
-        rate = float(tree.epsilon) / 2
-        shallow = 2 * tree.margin + tree.deep
-        height = tree.height
-        x = (2 * 4 ** ((height + 1) // 2) - 2) // 3 % 2**height
-        if x >= self.domain_size:
-            x -= 1 << (height - 1)
-        rest = max(1, n - shallow)
-        beyond = (height - 1) / (math.exp(min(700.0, rate * rest)) + height)
-        before = _outside(self.domain_size - 1, rate * n) if n <= shallow else 0.0
-        return max(before, beyond), f"all on the point {x}; {shallow} examples or fewer get the exponential mechanism"
 
 
 LEARNERS = (InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog)

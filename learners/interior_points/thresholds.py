@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -16,13 +18,26 @@ from ..citations import OURS
 from ..finite.counting import ClassLearner, as_codes
 from ..finite.worst_case import likely_counts
 from ..mechanisms.composition import Cost
-from ..mechanisms.steps import Multiset, extremes, merged
+from ..mechanisms.steps import Multiset, extremes, interior_scores, merged, of_counter
+from ..mechanisms.tree_log import TreeLog
 from ..parameters import Built, check_own_beta, check_parameters, check_run, check_sample, check_statement
 from ..points.concepts import Thresholds
-from .interior_point import ExponentialSolver, Solver, check_variant, make_solver
+from .interior_point import (
+    LARGEST,
+    SKIPPED,
+    ExponentialSolver,
+    RecConcaveSolver,
+    Solver,
+    check_variant,
+    make_solver,
+)
 
 # Up to here e^(epsilon/2) is a float.
 MAX_EPSILON = 1000
+# Fewer negative examples than so many deviations below their mean are taken for as many.
+DEVIATIONS = 6.0
+# From this failure rate on fewer examples are taken to have the same.
+SURE = 0.99
 
 _PROOF = (
     "the target's own threshold has a score of m at least, and one that errs by more than alpha m - min(m, N) at most, "
@@ -51,7 +66,7 @@ class ThresholdInteriorPoint(ClassLearner):
     Parameters
     ----------
     domain_size : int
-        2 .. 2^64 - 1.
+        2 .. 2^(2^14) - 1.
     epsilon : float
         > 0.
     beta : float
@@ -79,7 +94,7 @@ class ThresholdInteriorPoint(ClassLearner):
     concepts = Built(Thresholds)
 
     def __post_init__(self) -> None:
-        check_parameters(self, domain_size=(2, 2**64 - 1))
+        check_parameters(self, domain_size=(2, LARGEST - 1))
         check_variant(self.variant, self.delta)
         if self.delta is not None and self.epsilon > MAX_EPSILON:
             raise InputError(
@@ -180,11 +195,63 @@ class ThresholdInteriorPoint(ClassLearner):
         numbers = {"candidates": self.domain_size + 1, "m": m, "rate": solver.rate}
         return WorstFailure(0.0, odds / (1 + odds), CaseFamily.THRESHOLD_CALLS, numbers, _PROOF, _MISSING)
 
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the failure rate on a case of two neighbouring points in the middle, and the case in words.
+
+        The greater one, x = j, is negative and has a little more than alpha of the mass, below 1/2; the other one is
+        positive. So c_j alone does not fail. The N negative examples, if fewer than m, are filled up with values at the
+        far end, so that all of the upper half has the score m - N, against m + N of j. The numbers N are rounded up, by
+        2 % at most, few examples are taken for the most that fail nearly always, and the positive ones are taken to be
+        m at least: the rate is a lower bound.
+
+        `InputError` for the variant "tree-log", and for alpha from 1/2 on.
+        """
+        from scipy.stats import binom
+
+        solver, m = self._plan()
+        if isinstance(solver, TreeLog):
+            raise InputError.of("variant", self.variant, "'exponential' or 'rec-concave', for a failure rate")
+        if alpha >= 0.5:
+            raise InputError.of("alpha", alpha, "below 1/2, for a failure rate that is computed")
+        mass = alpha + min(alpha, 0.5 - alpha) / 1000
+        least = max(0, min(m, math.floor(n * mass - DEVIATIONS * math.sqrt(n * mass))))
+        grid = [negative for negative in _grid(m) if negative >= least]
+        below = binom.cdf([least - 1, *grid[:-1], n], n, mass)
+        failing = 0.0
+        rate = 0.0
+        # From the most examples on; those of the last number, m, are m or more.
+        for negative, chance in zip(reversed(grid), reversed(np.diff(below).tolist()), strict=True):
+            if rate < SURE and chance > 0:
+                rate = max(rate, _missed(solver, self.domain_size, m, negative))
+            failing += chance * rate
+        words = f"mass {mass:.6g} on the negative one of two neighbouring points, the rest on the positive one"
+        return failing, f"{words}; a lower bound for the failure rate"
+
     def symmetries(self) -> list[Integers]:
         """Return the symmetries of thresholds, where the mechanism has them."""
         if self.variant == "exponential":
             return super().symmetries()
         return []
+
+
+@lru_cache(maxsize=2**12)
+def _missed(solver: ExponentialSolver | RecConcaveSolver, domain_size: int, m: int, negative: int) -> float:
+    """Return the probability of another threshold than that between the points, on m positive examples."""
+    middle = domain_size // 2
+    counts = Counter({middle: m + negative, domain_size: m - negative})
+    scores = interior_scores(*of_counter(counts), domain_size + 1)
+    if isinstance(solver, ExponentialSolver):
+        return scores.outside(solver.rate, middle, middle)
+    # Widths that are left out count as failures.
+    return max(0.0, solver.concave.outside(scores, middle, middle, SKIPPED) - SKIPPED)
+
+
+def _grid(m: int) -> list[int]:
+    """Return numbers 0 .. m, each at most 2 % above the one before, or 1."""
+    numbers = [0]
+    while numbers[-1] < m:
+        numbers.append(min(m, max(numbers[-1] + 1, numbers[-1] * 51 // 50)))
+    return numbers
 
 
 LEARNERS = (ThresholdInteriorPoint,)

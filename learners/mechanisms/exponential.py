@@ -14,6 +14,10 @@ from dpaudit.contract import Law, count_steps
 from ..arrays import Bools, Floats, Integers
 from .log_laws import ULP
 
+# Shares of cells of up to so many outputs are no underflows.
+MOST_FLOAT = 2**960
+# Up to so many binary digits Python writes a number in decimal ones.
+WRITTEN = 2**13
 # Decimal digits of the first refinement; doubled until every draw is decided.
 START_DIGITS = 50
 # More than the relative error, at most 1502 * 2^-53, of exponentials of a product that do not underflow.
@@ -140,7 +144,8 @@ def draw_cells(sizes: Sequence[int], scores: Integers, rate: float, rng: np.rand
     Error of the floats, with u = 2^-53, m cells and x_i = rate (max score - score_i): size, product and exponential
     give each weight a relative error of at most u (2 x_i + 12) with x_i <= 745 or an underflow below 2^-1073, and the
     running sum adds m u of the total: (m + 1502) u of the total at most, once for the cumulative weight and once for
-    the total that the uniform number is multiplied with. The margin taken is (4 m + 6000) u.
+    the total that the uniform number is multiplied with. The margin taken is (4 m + 6000) u. Where a size is above
+    2^960 the total may be an underflow itself, so that digits decide each draw.
 
     `sizes` says how many outputs each of the m cells has, any positive integers, whose total may exceed 2^64; `scores`
     (m,) is the score of the outputs in each cell; `rate` the inverse temperature, epsilon / 2 for scores of sensitivity
@@ -149,6 +154,8 @@ def draw_cells(sizes: Sequence[int], scores: Integers, rate: float, rng: np.rand
     count_steps("candidates weighed", len(sizes))
     gaps = scores.max() - scores
     scale = max(sizes)
+    if scale > MOST_FLOAT:
+        return _decided_cells(sizes, gaps, rate, rng, size)
     weights = np.array([s / scale for s in sizes]) * np.exp(-rate * gaps)
     cumulative = np.cumsum(weights)
     slack = (4 * len(weights) + 6000) * 2.0**-53 * cumulative[-1]
@@ -163,6 +170,15 @@ def draw_cells(sizes: Sequence[int], scores: Integers, rate: float, rng: np.rand
         digits, bits = _extended(int(uniform[i] * 2**53), 53, START_DIGITS, rng)
         cells[i] = _refined(digits, bits, lambda precision: _bounds(sizes, gaps, rate, precision), rng)
     return cells
+
+
+def _decided_cells(sizes: Sequence[int], gaps: Integers, rate: float, rng: np.random.Generator, size: int) -> Integers:
+    """Return the cells of `draw_cells` without floats."""
+    cells = []
+    for uniform in rng.random(size).tolist():
+        digits, bits = _extended(int(uniform * 2**53), 53, START_DIGITS, rng)
+        cells.append(_refined(digits, bits, lambda precision: _bounds(sizes, gaps, rate, precision), rng))
+    return np.array(cells, dtype=np.int64)
 
 
 def _extended(digits: int, bits: int, precision: int, rng: np.random.Generator) -> tuple[int, int]:
@@ -229,7 +245,12 @@ def _bounds(sizes: Sequence[int], gaps: Integers, rate: float, precision: int) -
 
 def _decided(digits: int, bits: int, lower: list[Decimal], upper: list[Decimal]) -> int | None:
     """Return the only cell in which [digits, digits + 1) 2^-bits can lie, None if there are several."""
-    down, up = _contexts(len(str(digits)) + 60)
+    if digits.bit_length() <= WRITTEN:
+        places = len(str(digits))
+    else:
+        # More than there are, which is as good.
+        places = digits.bit_length() // 3
+    down, up = _contexts(places + 60)
     least = down.multiply(Decimal(digits), lower[-1])
     most = up.multiply(Decimal(digits + 1), upper[-1])
     unit = Decimal(1 << bits)

@@ -113,6 +113,8 @@ class Choosing(NoisyTest):
 
 # Up to this many points the exponential mechanism is used directly.
 BASE = 16
+# What `TreeLog.outside` may leave out.
+UNLIKELY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,14 @@ class TreeLog:
             return math.ceil(4 / float(self.epsilon) * math.log(self.size / self.beta))
         return 2 * self.margin + self.deep + replace(self, size=self.height + 1).points_needed
 
+    @property
+    def starts(self) -> list[int]:
+        """The numbers of examples with more than which one level of recursion, a second one, .. is made, ascending."""
+        if self.size <= self.base:
+            return []
+        first = 2 * self.margin + self.deep
+        return [first, *(first + more for more in replace(self, size=self.height + 1).starts)]
+
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
         """Return the outputs of `size` independent runs on a multiset given by ascending distinct points and counts."""
         self._check(counts)
@@ -286,14 +296,17 @@ class TreeLog:
         """Return the log-probabilities (size,) of the outputs and a bound on their error."""
         self._check(counts)
         check_size(self.size)
-        data = list(points), list(counts)
+        return self._listed_law((list(points), list(counts)))
+
+    def _listed_law(self, data: Multiset) -> tuple[Floats, float]:
+        """Return the law whatever the number of points."""
         if self.inner is None:
             return interior_scores(*data, self.size).log_exponential(float(self.epsilon) / 2, self.size)
         middle = ranks(data, self.margin, self.n - self.margin)
         nodes = _balanced_nodes(middle)
         named, nothing, error = self._choice.log_law(nodes)
         deep, shallow = self._embedding(middle)
-        ys, rest = self.inner.log_law(*shallow)
+        ys, rest = self.inner._listed_law(shallow)
         weights = []
         endings = []
         worst = 0.0
@@ -308,6 +321,32 @@ class TreeLog:
         following, more = log_mixture(weights, endings, rest + worst)
         laws = [placed(self.size, list(nodes), named), following]
         return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))
+
+    def outside(self, data: Multiset, low: int, high: int) -> float:
+        """Return the probability of a point outside of low .. high, on any domain.
+
+        As `log_law`, but for the last step, of which only the mass on either side is summed. Depths that have at most
+        the probability `UNLIKELY` together are left out.
+        """
+        self._check(data[1])
+        rate = float(self.epsilon) / 2
+        if self.inner is None:
+            return interior_scores(*data, self.size).outside(rate, low, high)
+        middle = ranks(data, self.margin, self.n - self.margin)
+        nodes = _balanced_nodes(middle)
+        named, nothing, _ = self._choice.log_law(nodes)
+        terms = [math.exp(log) for node, log in zip(nodes, named.tolist(), strict=True) if not low <= node <= high]
+        deep, shallow = self._embedding(middle)
+        ys, _ = self.inner._listed_law(shallow)
+        for y in np.flatnonzero(np.exp(ys) > UNLIKELY / len(ys)).tolist():
+            standing, candidates = self._candidates(deep, y)
+            found, none, _ = self._selection.log_law(standing)
+            last = math.exp(found) * _scored(candidates, data).outside(rate, low, high)
+            # Where no node is named the output is 0.
+            if low > 0:
+                last += math.exp(none)
+            terms.append(math.exp(nothing + float(ys[y])) * last)
+        return math.fsum(terms)
 
     def _embedding(self, middle: Multiset) -> tuple[Multiset, Multiset]:
         """Return the multiset S, and that of e - 1 of the rest."""

@@ -25,6 +25,7 @@ from ..parameters import Built, check_integer, check_run
 from ..samples import distinct_points
 from .concepts import ConvexPolygons, PolygonUnions, halfplanes, triangles
 from .families import Region, Regions, above
+from .missed_point import MissedPoint
 from .pictures import plane_picture, plane_targets, scene_of
 from .refinement import Pieces, PieceTree
 from .shapes import Halfplane, Intersection, Union, triangle
@@ -294,6 +295,15 @@ class ConvexPolygon(RegionCover):
     scene = scene_of(_pictured_polygon)
     hard_targets = plane_targets
     concepts = Built(ConvexPolygons)
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return a lower bound for the failure rate on a case of three points; see `regions.missed_point`.
+
+        `InputError` for a side below 3, and for alpha from 0.333 on.
+        """
+        noise = RoundedNoise(*self._noise_scale)
+        hard = MissedPoint(self.side, self.rounds, self.k, self._rate, noise, alpha)
+        return hard.failure(n), str(hard)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,10 +16,14 @@ from cli_support import called
 
 import dpaudit
 from dpaudit.errors import InputError
-from dpaudit.utility.scaling import slope
+from dpaudit.utility.scaling import law_of, slope
+from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
+from dpaudit_learners.conjunctions.greedy_counts import Rounds
+from dpaudit_learners.interior_points.interior_point import InteriorPointTreeLog
 from dpaudit_learners.mechanisms.rec_concave import RecConcave
 from dpaudit_learners.mechanisms.steps import Steps, interior_scores
 from dpaudit_learners.papers import bmns_rec_concave, scaling
+from dpaudit_learners.regions.region_cover import ConvexPolygon
 
 PARITY = ("parity-private", "dimension", [1, 3, 8, 16, 32, 63])
 
@@ -156,6 +162,122 @@ def test_levels_are_needed_unless_varied() -> None:
     values = [0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
     with pytest.raises(InputError, match="left out"):
         dpaudit.pac.scaling_law("parity-private", "alpha", values, alpha=0.1, beta=0.6, epsilon=1.0, dimension=2)
+
+
+def exponents(id: str, run: int = 0, values: Any = None) -> Any:
+    """Return the law of a run of a statement, or of some of its values."""
+    learner, parameter, along, rest = scaling.RUNS[id][run]
+    return dpaudit.pac.scaling_law(learner, parameter, along if values is None else values, **rest)
+
+
+@pytest.mark.parametrize("id", ["KMMS-Thm4.7-law-k", "KMMS-Thm4.7-law-d", "KMMS-Thm4.7-law-alpha-epsilon"])
+def test_polygons_grow_as_their_theorem_says(id: str) -> None:
+    for run in range(len(scaling.RUNS[id])):
+        law = exponents(id, run)
+        assert law.verdict == "not refuted"
+        assert law.upper_exponent.value == pytest.approx(1, abs=0.01)
+        assert law.upper_exponent.upper - law.upper_exponent.lower < 0.01
+
+
+def test_covers_grow_with_the_number_of_sets_and_of_literals() -> None:
+    few = (1, 2, 3, 4, 6, 8)
+    assert exponents("KMMS-Thm3.2-law-k", values=few).upper_exponent.value == pytest.approx(0.97, abs=0.02)
+    assert exponents("STE-Conj2-law-k", values=few).upper_exponent.value == pytest.approx(2.24, abs=0.03)
+    rounds = exponents("STE-Conj2-law-rounds", values=(12, 18, 24, 36, 48, 64))
+    assert rounds.exponent.value == pytest.approx(1.98, abs=0.02)
+    assert all(5 < point.theorem / point.upper < 7 for point in rounds.points)
+
+
+def test_mixtures_grow_with_the_square_of_the_dimension() -> None:
+    law = exponents("BMN-Thm4.9-law-d")
+    assert law.verdict == "not refuted"
+    assert 2.05 < law.upper_exponent.value < 2.2
+    assert "a lower bound" in law.points[-1].case
+
+
+def test_logarithms_to_the_base_2_reach_towers() -> None:
+    law = exponents("OURS-Thr-law-domain")
+    assert law.abscissa == "log2 domain_size"
+    assert [point.x for point in law.points] == [point.value for point in law.points]
+    assert law.points[-1].x == 2**14 - 1
+    assert law.upper_exponent.value == pytest.approx(1, abs=0.02)
+    tower = exponents("BMNS-Prop2.11-law-domain", values=(8, 12, 16, 24, 32, 64, 1024, 2048))
+    assert [point.upper for point in tower.points] == [251] * 5 + [455] * 3
+    assert tower.points[-1].theorem > 20_000
+
+
+def test_tree_log_is_linear_in_the_logarithm_of_delta() -> None:
+    law = exponents("STE-Box2-law-delta")
+    assert law.abscissa == "ln 1/delta"
+    # A term without delta bends the line: beyond it the points are on one, whose steps are equal.
+    sizes = {round(point.x / np.log(10)): point.upper for point in law.points}
+    assert sizes[18] - sizes[12] == pytest.approx(sizes[24] - sizes[18], abs=3)
+    assert law.exponent.upper < 1
+
+
+def test_own_parameters_may_be_shares_of_the_levels() -> None:
+    given = {"beta": 0.2, "epsilon": 1.0, "delta": 1e-6, "k": 1, "side": 2**20, "parameters": {"beta": 0.05}}
+    values = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3]
+    law = dpaudit.pac.scaling_law("convex-polygon", "alpha", values, **given, shares={"alpha": 0.5})
+    assert law.fixed["alpha"] == "0.5 of that asked for"
+    assert "shares={'alpha': 0.5}" in law.call
+    for value, point in zip(reversed(values), law.points, strict=True):
+        learner = dpaudit.pac.get_learner(
+            "convex-polygon", k=1, side=2**20, epsilon=1.0, delta=1e-6, alpha=value / 2, beta=0.05
+        )
+        assert point.theorem == learner.utility(value, 0.2).sample_size
+        assert learner.hard_failure(value, point.upper)[0] <= 0.2 < learner.hard_failure(value, point.lower)[0]
+    with pytest.raises(InputError, match="one of alpha, beta"):
+        dpaudit.pac.scaling_law("convex-polygon", "alpha", values, **given, shares={"gamma": 0.5})
+    with pytest.raises(InputError, match="values must be an integer"):
+        dpaudit.pac.scaling_law("parity-private", "log2 dimension", [0.5, 1, 2, 3, 4, 5], alpha=0.1, beta=0.6)
+
+
+class SlowRounds(ConvexPolygon):
+    """A planted factor: the rounds select as if epsilon were k times smaller, and the theorem does not say so."""
+
+    @property
+    def _rate(self) -> float:
+        return super()._rate / self.k
+
+
+class MoreNoise(ConjunctionGreedy):
+    """A planted factor: with J rounds each gets a J-th of what the theorem gives it."""
+
+    def _hard_rounds(self, n: int) -> Rounds:
+        sound = super()._hard_rounds(n)
+        return dataclasses.replace(sound, rate=sound.rate / sound.rounds)
+
+
+class LogarithmLost(InteriorPointTreeLog):
+    """A planted factor: tests with the square of ln(1/delta), where the theorem has the logarithm."""
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        return super().hard_failure(alpha, round(n / -math.log10(self.delta)))
+
+
+@pytest.mark.parametrize(
+    ("build", "id", "values"),
+    [
+        (SlowRounds, "KMMS-Thm4.7-law-k", (1, 2, 3, 4, 6, 8)),
+        (MoreNoise, "STE-Conj2-law-rounds", (12, 18, 24, 36, 48, 64)),
+        (LogarithmLost, "STE-Box2-law-delta", scaling.DELTAS),
+    ],
+)
+def test_a_planted_factor_breaks_the_law(build: Any, id: str, values: Any) -> None:
+    _, parameter, _, given = scaling.RUNS[id][0]
+    rest = dict(given)
+    fixed = rest.pop("parameters", {})
+    levels = {name: rest.pop(name) for name in ("alpha", "beta")}
+    shares = rest.pop("shares", None)
+    law = law_of("planted", build, parameter, values, {**rest, **fixed}, **levels, shares=shares)
+    assert law.verdict == "violation"
+    assert law.ratio_slope.lower > 0.3
+
+
+def test_points_on_a_level_line_have_the_slope_0() -> None:
+    found = slope([1.0, 2.0, 3.0], [5.0] * 3, [5.0] * 3, 0.95)
+    assert (found.value, found.lower, found.upper) == (0, 0, 0)
 
 
 def test_the_command_shows_a_law_and_writes_its_figure(capsys: Any, tmp_path: Path) -> None:

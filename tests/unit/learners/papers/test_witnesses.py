@@ -23,7 +23,9 @@ from dpaudit.registry import load
 Data = dict[str, Any]
 DEAR_HERE = DEAR | {
     "KMMS-VCtri", "STE-Boxd-law-basic", "STE-Boxd-law-advanced", "KMMS-Thm3.2-law-k", "KMMS-Ex3.3-law-k",
-    "STE-Conj2-law-k", "OURS-MixtureBound",
+    "STE-Conj2-law-k", "OURS-MixtureBound", "KMMS-Thm3.2-law-d", "KMMS-Thm3.2-law-alpha-epsilon", "STE-Conj2-law-d",
+    "STE-Conj2-law-alpha-epsilon", "STE-Conj2-law-rounds", "BMNS-Prop2.11-law-domain", "OURS-Thr-law-log-star",
+    "OURS-TreeLog-law-domain",
 }  # fmt: skip
 
 
