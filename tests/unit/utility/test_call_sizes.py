@@ -193,7 +193,7 @@ def test_the_jump_of_tree_log_is_that_of_its_law() -> None:
     rates = []
     for n in (shallow - 1, shallow + 1, shallow + 12):
         rate, words = learner.hard_failure(0.1, n)
-        point = int(words.split("point ")[1].split(";")[0])
+        point = int(words.split("point ")[1].split(" ")[0])
         law = learner.law(learner.domain.sample([[point]], [0], [n]))
         rates.append((rate, 1 - math.exp(law.log_prob[point])))
     # With one example more than the exponential mechanism gets the failure rate jumps up.
