@@ -225,14 +225,12 @@ def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], co
 def _least_squares(x: Floats, y: Floats, confidence: float) -> Slope:
     from statsmodels.regression.linear_model import OLS
 
-    line = OLS(y, np.column_stack([np.ones_like(x), x])).fit()
-    value = float(line.params[1])
-    low = value
-    high = value
     # The error of a level line is 0/0, and 0.
-    if np.ptp(y) > 0:
-        low, high = line.conf_int(alpha=1 - confidence)[1]
-    return Slope(value=value, lower=float(low), upper=float(high), method="least squares")
+    if np.ptp(y) == 0:
+        return Slope(value=0.0, lower=0.0, upper=0.0, method="least squares")
+    line = OLS(y, np.column_stack([np.ones_like(x), x])).fit()
+    low, high = line.conf_int(alpha=1 - confidence)[1]
+    return Slope(value=float(line.params[1]), lower=float(low), upper=float(high), method="least squares")
 
 
 def _censored(x: Floats, low: Floats, high: Floats, confidence: float) -> Slope:

@@ -210,8 +210,9 @@ def privacy_cell(exact: Sequence[Mapping[str, Any]]) -> Cell:
     """Return the largest exact epsilon of the audits of a learner, of what it claims, and at how many examples."""
     if not exact:
         return Cell()
-    most = max(exact, key=lambda one: math.inf if one["epsilon"] is None else one["epsilon"])
-    found = "∞" if most["epsilon"] is None else significant(most["epsilon"], "up")
+    # JSON has no infinity: it is the text "inf" there.
+    most = max(exact, key=lambda one: float(one["epsilon"]))
+    found = significant(float(most["epsilon"]), "up", infinity="∞")
     # A claim with delta > 0 speaks of the epsilon at that delta.
     if most["claimed_delta"]:
         delta = significant(most["delta_at_claim"], "up")
