@@ -345,8 +345,7 @@ def cells_of_space(points: int, dimension: int) -> int:
     formula="the running time depends exponentially on the dimension",
     short="Time in higher dimensions, in classes of halfspaces of a sample",
     printed="exponential in D",
-    found="m^{in m, D = 1:.2f}, m^{in m, D = 2:.2f}, m^{in m, D = 3:.2f} classes for D = 1, 2, 3; on a cube of two "
-    "points an edge {runs, D = 1:.0f}, {runs, D = 2:.0f}, {runs, D = 3:.0f} weighed in a run",
+    found="m^{in m, D = 1:.2f}, m^{in m, D = 2:.2f}, m^{in m, D = 3:.2f} classes for D = 1, 2, 3",
     argument="The classes of 64 random points are counted. The runs are of the exponential mechanism over halfspaces, "
     "which lists as many classes as the points of the grid have.",
 )

@@ -33,6 +33,9 @@ TIMES: dict[str, str] = {
     "parity-private": "NIS-Parity-time",
     "conjunction-exponential": "STE-Conj-time",
     "box-exponential": "STE-Boxd-time",
+    "halfspace-exponential": "KMMS-Sec6-time",
+    "point-exponential": "NIS-Generic-time",
+    "threshold-exponential": "NIS-Generic-time",
 }
 # The statement on examples of a learner whose claim names another one, as on privacy.
 PROMISES: dict[str, str] = {
