@@ -154,13 +154,16 @@ def refuting(
     learner: Any, cases: Sequence[HardCase], row: Row, n: int, setting: str, seed: int
 ) -> tuple[HardCase, UtilityFinding, int]:
     """Return the first case on which the least multiple of the noise fails, fresh runs of it, and the multiple."""
-    for times in NOISE:
+    for number, times in enumerate(NOISE, 1):
         noisy: Any = replace(learner, epsilon=learner.epsilon / times)
         for case in cases:
-            if audited(noisy, case, row, n, FEW, setting, seed).verdict == UtilityVerdict.VIOLATION:
-                # The runs that chose the case do not decide about it.
-                return case, audited(noisy, case, row, n, FEW, setting, seed + 1), times
-    return case, audited(noisy, case, row, n, FEW, setting, seed + 1), times
+            if audited(noisy, case, row, n, FEW, setting, seed).verdict != UtilityVerdict.VIOLATION:
+                continue
+            # The runs that chose the case do not decide about it.
+            control = audited(noisy, case, row, n, FEW, setting, seed + number)
+            if control.verdict == UtilityVerdict.VIOLATION:
+                return case, control, times
+    return case, audited(noisy, case, row, n, FEW, setting, seed + len(NOISE) + 1), times
 
 
 def audited(

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scipy.special import betainc
+
 from dpaudit.contract import PrivacyVerdict, Statement, UtilityVerdict
 from dpaudit.evidence.records import LedgerRow, Run
 from dpaudit.pac import ScalingFinding
@@ -179,12 +181,18 @@ def failure_cell(runs: Sequence[Mapping[str, Any]]) -> Cell:
         interval = f"{share(finding['failure_lower'], 'down')} to {share(finding['failure_upper'], 'up')} %"
         control = one["control"]
         tone = "bad" if finding["verdict"] == UtilityVerdict.VIOLATION else ""
-        return Cell(
-            f"{count(finding['failures'])} of {count(finding['trials'])}, {interval}; β {share(finding['beta'])} %",
-            f"{count(control['times'])} times the noise: {control['failures']} of {control['trials']}",
-            tone,
-        )
+        noisy = f"{count(control['times'])} times the noise: {control['failures']} of {control['trials']}"
+        if not fails(control["failures"], control["trials"], finding["beta"]):
+            noisy += ", which is no failure: the row shows nothing"
+        runs = f"{count(finding['failures'])} of {count(finding['trials'])}, {interval}"
+        return Cell(f"{runs}; β {share(finding['beta'])} %", noisy, tone)
     return Cell()
+
+
+def fails(failures: int, trials: int, beta: float) -> bool:
+    """Return whether so many failures exclude a rate of beta, with 97.5 % confidence."""
+    # Pr[Bin(trials, beta) >= failures]
+    return failures > 0 and float(betainc(failures, trials - failures + 1, beta)) < 0.025
 
 
 def ends_cell(size: Mapping[str, Any] | None) -> Cell:
@@ -215,7 +223,9 @@ def privacy_cell(exact: Sequence[Mapping[str, Any]]) -> Cell:
         return Cell()
     # JSON has no infinity: it is the text "inf" there.
     most = max(exact, key=lambda one: float(one["epsilon"]))
-    found = significant(float(most["epsilon"]), "up", infinity="∞")
+    # Rounded up, but not beyond a claim that it reaches within its error.
+    claim = {"apart_from": float(most["claimed_epsilon"]), "error": float(most["error"])}
+    found = significant(float(most["epsilon"]), "up", infinity="∞", **claim)
     # A claim with delta > 0 speaks of the epsilon at that delta.
     if most["claimed_delta"]:
         delta = significant(most["delta_at_claim"], "up")

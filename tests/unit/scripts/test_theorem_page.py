@@ -52,6 +52,8 @@ def test_a_row_says_what_each_part_has_measured() -> None:
 def test_what_was_not_measured_has_an_empty_cell_or_its_reason() -> None:
     assert texts(exact=[EXACT])[1:5] == [" | "] * 4
     assert texts(exact=[EXACT])[0] == "O(d) samples | NIS-ParityLearner-law-dimension"
+    silent = {**RUNS, "control": {"times": 1000, "failures": 7, "trials": 40}}
+    assert texts(theorems=[silent])[2].endswith("7 of 40, which is no failure: the row shows nothing")
     missing = {"learner": "parity-private", "parameters": {}, "missing": "side must be 10"}
     assert texts(theorems=[missing])[2] == "not run | side must be 10"
     unknown = {**SIZE, "finding": {**ENDS, "upper": None, "reason": "none"}}
@@ -63,6 +65,11 @@ def test_what_was_not_measured_has_an_empty_cell_or_its_reason() -> None:
 def test_an_epsilon_beyond_the_claim_is_marked(epsilon: float | str, shown: str) -> None:
     cell = page.privacy_cell([EXACT, {**EXACT, "epsilon": epsilon, "verdict": "violation"}])
     assert (cell.text, cell.tone) == (shown, "bad")
+
+
+def test_an_epsilon_that_reaches_the_claim_within_its_error_is_the_claim() -> None:
+    cell = page.privacy_cell([{**EXACT, "epsilon": 1.0000000002, "error": 1e-9}])
+    assert (cell.text, cell.tone) == ("1.000 of 1", "")
 
 
 def test_figures_mark_both_ends_of_the_sample_complexity() -> None:
