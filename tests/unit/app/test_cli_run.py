@@ -31,7 +31,6 @@ def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp
     assert re.search(r"^  toy-coin +3 +3.00 +2.\d\d ", out, re.M)
     assert re.search(r"^controls +1 of 1 planted fault caught$", out, re.M)
     assert re.search(r"^status +0 \(no violation\)$", out, re.M)
-    assert len(out.splitlines()) < 40
     assert "broken-toy-open" in call(capsys, "report", str(tmp_path / "out"), "-v")[1]
     stored = load_run(tmp_path / "out")
     assert [r.task for r in stored.results] == [planned.task for planned in stored.header.plan]
