@@ -186,6 +186,7 @@ class SetCoverLearner(ClassLearner):
         """Return an upper end of the failure rate over all cases; see `covers.worst_case`."""
         return covering_failure(self._covering, alpha, n)
 
+    # This and the next three are of a family of sets: literals and regions define them.
     @property
     def _covering(self) -> Covering:
         """The numbers of the sets and rounds on which that bound rests."""

@@ -207,7 +207,7 @@ class RegionCover(SetCoverLearner):
 
     @property
     def _resolver(self) -> Resolver:
-        """What makes an output of an exact dual point."""
+        """The function that returns the output of an exact dual point."""
         return region_of(self.side)
 
     def _taken(self, regions: tuple[Region, ...]) -> Hypothesis:

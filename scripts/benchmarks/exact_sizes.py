@@ -22,6 +22,7 @@ from pathlib import Path
 import dpaudit
 from dpaudit.contract import HasLaw, InputError
 from dpaudit.exact.audit import relation_of
+from dpaudit.exact.finding import LawFinding
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.registry import Entry, load
 
@@ -30,18 +31,21 @@ MEMORY = 3 * 2**30
 MOST = 4096
 
 
+def audited(id: str, n: int, crafted: bool) -> LawFinding:
+    """Return the exact audit of a learner at its instance, of all samples of n examples or of crafted ones."""
+    entry = load().get(id)
+    learner = entry.build(**entry.instance.parameters)
+    if crafted:
+        return dpaudit.pac.audit_law(learner, samples=crafted_pairs(learner.domain, n, relation_of(learner)))
+    return dpaudit.pac.audit_law(learner, n=n)
+
+
 def audit(id: str, n: int, crafted: bool, answer: Connection) -> None:
     """Send the processor seconds of one audit, and its epsilon; or why there is none."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    entry = load().get(id)
-    learner = entry.build(**entry.instance.parameters)
     start = time.process_time()
     try:
-        if crafted:
-            pairs = crafted_pairs(learner.domain, n, relation_of(learner))
-            found = dpaudit.pac.audit_law(learner, samples=pairs)
-        else:
-            found = dpaudit.pac.audit_law(learner, n=n)
+        found = audited(id, n, crafted)
     except (InputError, MemoryError) as error:
         answer.send((None, f"{type(error).__name__}: {error!s:.200}"))
         return

@@ -113,8 +113,8 @@ In the plane LearnHalfSpace is run to side 3. From side 4 on there are more than
 the depth of a point is found from all planes through three of the h_i, which are points of space: 200 of them make 1.3
 million planes, and 402 make 10.7 million. A plan for more: at the n of the theorem nearly all subsamples have the same
 halfplane, so that few distinct h_i matter; but a limit on these that a sample can pass would leak. So planes would have
-to be found one by one as a level asks for them, by the dual simplex steps that `halfspaces.depth.space_fractions` takes
-already, over the heights of all points above one plane at a time in the place of a list.
+to be found one at a time, when a level asks for them, by the dual simplex steps of `halfspaces.depth.space_fractions`.
+These steps would go over the heights of all points above one plane, and no list of planes would be made.
 """
 HEADINGS = (
     "learner", "setting", "n of the theorem", "runs", "failures", "interval", "beta", "seconds", "noise times", "fails",

@@ -16,14 +16,12 @@ from typing import Any
 
 import joblib
 import numpy as np
-from benchmarks import theorems
+from benchmarks import exact_sizes, theorems
 
 import dpaudit
 from dpaudit.app import main as command_line
 from dpaudit.contract import Distribution, HasHardFailure, HasWorstCase, InputError, Learner
 from dpaudit.evidence.store import load_run
-from dpaudit.exact.audit import relation_of
-from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.record import as_json
 from dpaudit.registry import load
 from dpaudit.utility.audit import stated_claim
@@ -93,12 +91,7 @@ def measured_theorem(seed: int, number: int) -> dict[str, Any]:
 
 def measured_exact(seed: int, id: str, n: int, samples: str) -> dict[str, Any]:
     """Return what an exact audit of a learner finds at its instance, of all samples of n examples or crafted ones."""
-    learner = dpaudit.pac.get_learner(id, **load().get(id).instance.parameters)
-    if samples == "all":
-        found = dpaudit.pac.audit_law(learner, n=n)
-    else:
-        found = dpaudit.pac.audit_law(learner, samples=crafted_pairs(learner.domain, n, relation_of(learner)))
-    stored = found.to_dict()
+    stored = exact_sizes.audited(id, n, samples == "crafted").to_dict()
     names = ("verdict", "epsilon", "claimed_epsilon", "claimed_delta", "delta_at_claim", "pairs", "error")
     return {"learner": id, "n": n, "samples": samples, **{name: stored.get(name) for name in names}}
 

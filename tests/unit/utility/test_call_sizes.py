@@ -141,7 +141,8 @@ def test_sizes_below_the_theorems_are_verified(
 )  # fmt: skip
 def test_impossible_numbers_are_refused(id: str, changed: dict[str, float], message: str) -> None:
     parameters = {one: given for one, given, *_ in [*HULLS, *SIZES]}[id]
-    found = dpaudit.pac.get_learner(id, **parameters).worst_failure(0.1, 50)  # type: ignore[attr-defined]
+    learner: Any = dpaudit.pac.get_learner(id, **parameters)
+    found = learner.worst_failure(0.1, 50)
     one = SizeCertificate(family=found.family, numbers={**dict(found.numbers), **changed}, fails=0, suffices=50)
     assert message in refuted(one, 0.1, 0.1)
 

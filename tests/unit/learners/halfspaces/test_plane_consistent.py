@@ -203,10 +203,10 @@ def test_subsamples_without_an_example_have_the_law_of_all_draws(rare: float, mo
 @pytest.mark.parametrize("side", [1, 2])
 def test_halfspaces_of_the_plane_are_learned_where_the_theorem_speaks(side: int) -> None:
     # What RecConcave asks for with |X| = 4 and 9 points of the plane.
-    learner = HalfspaceTukey(side, 2, 1.0, subsamples={1: 54_135, 2: 753_168}[side])
+    learner: Any = HalfspaceTukey(side, 2, 1.0, subsamples={1: 54_135, 2: 753_168}[side])
     assert HalfspaceTukey(side, 2, 1.0, subsamples=learner.subsamples - 1).utility(0.1, 0.1) is None
     target = Halfspace((2, 2), 2 * side + 1)
     points = learner.domain.points()
     law = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
     finding = audit_utility(learner, target, law, alpha=0.1, beta=0.1, trials=2)
-    assert (finding.failures, finding.n) == (0, learner.utility(0.1, 0.1).sample_size)  # type: ignore[union-attr]
+    assert (finding.failures, finding.n) == (0, learner.utility(0.1, 0.1).sample_size)

@@ -143,12 +143,12 @@ def test_points_of_a_solid_are_uniform() -> None:
 
 
 def test_discs_of_a_large_grid_are_learned_where_the_theorem_speaks() -> None:
-    learner = DiscUnion(100, 2, 1.0, 1e-6, 0.05, 0.05)
+    learner: Any = DiscUnion(100, 2, 1.0, 1e-6, 0.05, 0.05)
     ((target, law, _),) = learner.concepts.hard_targets(0.1)
     finding = audit_utility(learner, target, law, alpha=0.1, beta=0.1, trials=3)
     assert (finding.failures, finding.n) == (0, learner.utility(0.1, 0.1).sample_size)
     assert learner.concepts.has(target)
-    assert not learner.concepts.has(Union((*target.parts, target.parts[0])))  # type: ignore[attr-defined]
+    assert not learner.concepts.has(Union((*target.parts, target.parts[0])))
     scene, pictured = DiscUnion(20, 1, 1.0, 1e-6, 0.2, 0.2).scene(generator(5, "scene"))
     assert isinstance(pictured, Disc)
     assert 0 < scene.counts[scene.labels == 1].sum() < scene.n
